@@ -1,0 +1,144 @@
+package bot
+
+import (
+	"context"
+	"time"
+
+	"standin/channels"
+	"standin/fallback"
+	"standin/fallback/provider"
+)
+
+// Session is the row of one conversation with an agent [S13].
+type Session struct {
+	Key             fallback.SessionID
+	Agent           fallback.AgentID
+	Epoch           string // changes with /new, /reset and rollover; history belongs to one epoch
+	StartedAt       time.Time
+	LastInteraction time.Time // of people; background runs leave it alone [S8]
+	Compactions     int
+	Turns           int              // finished turns of this epoch
+	Aborted         bool             // the previous run was aborted [S34]
+	Route           channels.Address // where it was last spoken to
+}
+
+// Accepted is an inbox row: a message that is owed exactly one ending [I1].
+type Accepted struct {
+	ID      int64
+	In      channels.Inbound
+	Session fallback.SessionID
+	Agent   fallback.AgentID
+	At      time.Time // when it was accepted
+}
+
+// Entry is one row of a session's transcript. Notices never become entries [N20].
+type Entry struct {
+	Turn  string
+	Role  provider.Role
+	Text  string
+	Model fallback.Model // who answered; zero for the user
+	At    time.Time
+}
+
+// Delivery is an outbox row.
+type Delivery struct {
+	channels.Outbound
+	Turn      string
+	State     DeliveryState
+	Attempts  int
+	Next      time.Time // not before
+	Created   time.Time
+	MessageID string // the platform's, once sent
+	Error     string // of the last try, redacted
+}
+
+// DeliveryState is where a delivery stands. Pending → Sending (claimed, before
+// the call) → Sent, or back to Pending (certainly not sent), or Unknown until
+// it was looked up, or Refused for good.
+type DeliveryState string
+
+// The states of a delivery.
+const (
+	Pending DeliveryState = "pending"
+	Sending DeliveryState = "sending"
+	Sent    DeliveryState = "sent"
+	Unknown DeliveryState = "unknown"
+	Refused DeliveryState = "refused"
+)
+
+// How an accepted message ended [I1].
+type How string
+
+// The endings.
+const (
+	Answered  How = "answered"
+	Failed    How = "failed"
+	Commanded How = "command"
+	Silent    How = "silent" // with its reason in Ending.Why
+)
+
+// Ending is all that the end of a turn writes, in one transaction: the inbox
+// row's fate, the transcript, the told pair with its notice, and the posts.
+type Ending struct {
+	Accepted   int64 // inbox row, 0 when no message started the turn
+	Session    fallback.SessionID
+	Epoch      string // entries are dropped when the session has moved on
+	Turn       string
+	How        How
+	Why        string
+	At         time.Time
+	Entries    []Entry
+	Settle     *fallback.Settle
+	Notice     *channels.Outbound // written, first, only if Settle changed the row
+	Posts      []channels.Outbound
+	Choose     *Choice // a command's change of the selection
+	Renew      *Renewal
+	Background bool // a run no person started: LastInteraction stays
+	Aborted    bool
+}
+
+// Choice is a user's change of the stored selection [M8].
+type Choice struct {
+	Session fallback.SessionID
+	Now     fallback.Selection
+}
+
+// Renewal is /new, /reset or sessions.reset [D4]: a new epoch, automatic
+// overrides, pins and the told pair gone, a user's model kept unless Drop.
+type Renewal struct {
+	Session fallback.SessionID
+	Epoch   string
+	Drop    bool // session.resetKeepsModel: false
+}
+
+// Store is what the bot needs to remember. All methods are safe for concurrent
+// use; each writes in one transaction.
+type Store interface {
+	// Accept stores a message under its unique key (address and id). fresh is
+	// false when it was stored before, whatever became of it [I2]. The session
+	// row is made when it is missing.
+	Accept(ctx context.Context, in channels.Inbound, s fallback.SessionID, a fallback.AgentID, at time.Time) (row Accepted, fresh bool, err error)
+	// Unended gives the accepted messages without an ending, oldest first.
+	Unended(ctx context.Context) ([]Accepted, error)
+	// Session gives a session's row; one that does not exist has an empty Epoch.
+	Session(ctx context.Context, s fallback.SessionID) (Session, error)
+	// History gives the last entries of the session's epoch, oldest first,
+	// cut so that it holds at most turns user entries.
+	History(ctx context.Context, s fallback.SessionID, epoch string, turns int) ([]Entry, error)
+	// Selection gives the stored override.
+	Selection(ctx context.Context, s fallback.SessionID) (fallback.Selection, error)
+	// End writes an Ending. posted lists the outbox rows that it made, in order.
+	// An inbox row that has ended already makes it do nothing and give ErrEnded.
+	End(ctx context.Context, e Ending) (posted []Delivery, err error)
+
+	// Due gives the deliveries that are owed, in the order they were written:
+	// at most one per Address unless it is the first of its address.
+	Due(ctx context.Context, now time.Time) ([]Delivery, error)
+	// Claim moves a delivery from Pending or Unknown to Sending; false when
+	// somebody else has it.
+	Claim(ctx context.Context, id string) (bool, error)
+	// Mark stores what became of a claimed delivery.
+	Mark(ctx context.Context, d Delivery) error
+	// Interrupted turns Sending rows of a former process into Unknown.
+	Interrupted(ctx context.Context) (int, error)
+}

@@ -1,0 +1,146 @@
+// Package channels holds the words that all surfaces share: where a message
+// came from, what is sent back, and how sure we are that it arrived. The
+// platforms' SDKs stay in the sub-packages; what a message means is decided in
+// package bot.
+package channels
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Address is a place where something can be said: a conversation of a channel
+// account, and a thread in it when there is one.
+type Address struct {
+	Channel      string // "console", "slack", "discord"
+	Account      string // "" is the default account
+	Conversation string // the platform's id of the DM, room or group
+	Thread       string // the platform's thread id, "" outside threads
+}
+
+// ChatType says what kind of conversation it is.
+type ChatType string
+
+// The chat types.
+const (
+	Direct ChatType = "direct"
+	Group  ChatType = "group"
+	Room   ChatType = "channel"
+)
+
+// User is a sender as the platform names them. Name is for people only.
+type User struct{ ID, Name string }
+
+// Inbound is one message as the adapter understood it [T1].
+type Inbound struct {
+	ID         string // the platform's message id; unique within the conversation
+	To         Address
+	Chat       ChatType
+	From       User
+	Text       string
+	Mentioned  bool      // addressed to the agent (always true in a direct chat)
+	Authorized bool      // the sender may give commands [C1]
+	At         time.Time // the platform's time of the message
+}
+
+// Kind says what an outbound message is; it is all that an adapter needs to
+// know to skip the reply slot, suppression, speech and context [M14].
+type Kind string
+
+// The kinds of outbound messages.
+const (
+	Reply   Kind = "reply"   // assistant content
+	Notice  Kind = "notice"  // operational, such as a fallback notice
+	Failure Kind = "failure" // the line a user reads when a turn failed
+	Command Kind = "command" // the answer of a command
+)
+
+// Outbound is one message to be posted. ID is the delivery id: the same ID is
+// the same message, however often it is handed to Send [I2].
+type Outbound struct {
+	ID      string
+	To      Address
+	Kind    Kind
+	Text    string
+	ReplyTo string // platform id of the message that is answered, "" for none
+}
+
+// Receipt is the platform's id of a posted message.
+type Receipt struct{ MessageID string }
+
+// SendError says how a send failed. Without one an error of Send counts as
+// NotSent and worth another try.
+type SendError struct {
+	Outcome    Outcome
+	RetryAfter time.Duration // earliest next try, 0 when the platform gave none
+	Err        error
+}
+
+// Outcome is what is known of a send that did not plainly succeed.
+type Outcome string
+
+// The outcomes of a failed send [I2].
+const (
+	NotSent Outcome = "not_sent" // certainly not posted; try again
+	Unknown Outcome = "unknown"  // may have been posted; look before posting again
+	Refused Outcome = "refused"  // will never be accepted; do not try again
+)
+
+func (e *SendError) Error() string { return string(e.Outcome) + ": " + e.Err.Error() }
+
+// Unwrap gives the platform's error.
+func (e *SendError) Unwrap() error { return e.Err }
+
+// OutcomeOf reads the outcome of a Send error; nil means posted and gives "".
+func OutcomeOf(err error) Outcome {
+	if err == nil {
+		return ""
+	}
+	var se *SendError
+	if errors.As(err, &se) {
+		return se.Outcome
+	}
+	return NotSent
+}
+
+// Receiver takes an inbound message. It returns nil once the message is
+// durable: only then may the adapter acknowledge it to the platform [I1].
+type Receiver func(ctx context.Context, in Inbound) error
+
+// Channel is one connected surface.
+type Channel interface {
+	// Name is the channel part of an Address.
+	Name() string
+	// Run listens until ctx ends or the surface is exhausted (end of input of
+	// a console), handing each message to receive in order per conversation.
+	Run(ctx context.Context, receive Receiver) error
+	// Send posts one message. Sends to one Address are never concurrent.
+	Send(ctx context.Context, out Outbound) (Receipt, error)
+}
+
+// Finder is a Channel that can look whether a delivery was posted although its
+// Send did not say so.
+type Finder interface {
+	// Find reports whether the delivery was posted. An error means: unknowable now.
+	Find(ctx context.Context, out Outbound) (r Receipt, posted bool, err error)
+}
+
+// Drafter is a Channel that can show an answer while it grows.
+type Drafter interface {
+	// Draft opens a draft for the turn at the address; out of band, best effort.
+	Draft(ctx context.Context, to Address, replyTo string) Draft
+}
+
+// Draft is an answer that is not final. Until Send posts the final text under
+// deliveryID the draft may be replaced or dropped [I8].
+type Draft interface {
+	// Working shows that the turn runs (typing, a spinner).
+	Working()
+	// Show replaces the draft's text with the whole text so far.
+	Show(text string)
+	// Discard takes the draft back: the candidate that wrote it failed.
+	Discard()
+	// Close ends the draft; a following Send with the same text may adopt it.
+	Close()
+}

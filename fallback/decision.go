@@ -1,0 +1,157 @@
+package fallback
+
+import (
+	"time"
+
+	"standin/fallback/provider"
+)
+
+// Attempt is one candidate that failed or was passed over, or one profile of
+// it; the last one of a good run is the success.
+type Attempt struct {
+	Model    Model
+	Profile  ProfileID
+	Auth     CredentialType // of the profile, "" when unknown
+	Reason   Reason
+	Label    Label
+	Status   int
+	Code     string
+	Detail   string // readable, redacted, at most 400 characters
+	Position int    // 1-based place of the candidate in the chain
+	Total    int
+	OK       bool
+	Skipped  SkipWhy // "" when it was tried
+	Probe    ProbeKind
+	At       time.Time
+	Took     time.Duration
+	Tokens   provider.Tokens
+}
+
+// SkipWhy says why a candidate was passed over without a call (rehearsal.md R10).
+type SkipWhy string
+
+// The causes of a skip.
+const (
+	SkipCooldown       SkipWhy = "cooldown"
+	SkipPersistentAuth SkipWhy = "persistent_auth"
+	SkipBilling        SkipWhy = "billing"
+	SkipProbeUsed      SkipWhy = "probe_used"
+	SkipProbeThrottled SkipWhy = "probe_throttled"
+	SkipAuthCache      SkipWhy = "auth_skip_cache"
+	SkipBudget         SkipWhy = "budget"
+	SkipNoProfile      SkipWhy = "no_profile"
+	SkipJumped         SkipWhy = "jumped"
+)
+
+// ProbeKind says in what sense an attempt is a probe.
+type ProbeKind string
+
+// The probes.
+const (
+	NoProbe       ProbeKind = ""
+	PrimaryProbe  ProbeKind = "primary"  // the five-minute check [M11]
+	CooldownProbe ProbeKind = "cooldown" // permitted although all profiles cool [M29]
+)
+
+// Step is one line of a run's story: what was tried, skipped, written or found.
+// The journal of a run gets each step once, in order [I10].
+type Step struct {
+	At      time.Time
+	Run     string // turn id
+	Session SessionID
+	Agent   AgentID
+	Kind    Kind
+	What    StepKind
+	Attempt *Attempt     // attempt, skip
+	Write   *Write       // override
+	Window  *WindowEvent // cooldown, disabled, blocked
+	Record  *Decision    // decision
+}
+
+// StepKind names the kinds of steps, as rehearsal.md R9–R15 name the events.
+type StepKind string
+
+// The kinds of steps.
+const (
+	StepAttempt  StepKind = "attempt"
+	StepSkip     StepKind = "skip"
+	StepOverride StepKind = "override"
+	StepCooldown StepKind = "cooldown"
+	StepDisabled StepKind = "disabled"
+	StepBlocked  StepKind = "blocked"
+	StepDecision StepKind = "decision"
+)
+
+// Write is a change of the stored selection.
+type Write struct {
+	Act      Act
+	Was, Now Selection
+}
+
+// Act names what a write did.
+type Act string
+
+// The acts.
+const (
+	ActSet      Act = "set"
+	ActRollback Act = "rollback"
+	ActClear    Act = "clear"
+)
+
+// WindowEvent is a window as it stands after a failure.
+type WindowEvent struct {
+	Profile ProfileID
+	Window  Window
+	Model   string // scope, "" for the whole profile
+	Errors  int    // errorCount of the profile
+}
+
+// Decision is the model_fallback_decision record [M32, failover.md 20]. The
+// JSON names are part of the contract.
+type Decision struct {
+	Event               string `json:"event"`    // always model_fallback_decision
+	Decision            string `json:"decision"` // skip_candidate, probe_cooldown_candidate, candidate_failed, candidate_succeeded
+	RunID               string `json:"runId"`
+	SessionID           string `json:"sessionId,omitempty"`
+	Lane                string `json:"lane,omitempty"`
+	RequestedProvider   string `json:"requestedProvider"`
+	RequestedModel      string `json:"requestedModel"`
+	CandidateProvider   string `json:"candidateProvider"`
+	CandidateModel      string `json:"candidateModel"`
+	Attempt             int    `json:"attempt"`
+	Total               int    `json:"total"`
+	Reason              string `json:"reason,omitempty"`
+	Status              int    `json:"status,omitempty"`
+	Code                string `json:"code,omitempty"`
+	ErrorPreview        string `json:"errorPreview,omitempty"`
+	ErrorHash           string `json:"errorHash,omitempty"`
+	NextProvider        string `json:"nextCandidateProvider,omitempty"`
+	NextModel           string `json:"nextCandidateModel,omitempty"`
+	IsPrimary           bool   `json:"isPrimary"`
+	RequestedMatched    bool   `json:"requestedModelMatched"`
+	FallbackConfigured  bool   `json:"fallbackConfigured"`
+	AllowTransientProbe bool   `json:"allowTransientCooldownProbe,omitempty"`
+	ProfileCount        int    `json:"profileCount,omitempty"`
+	Suppressed          int    `json:"suppressedDuplicateCount,omitempty"`
+	Why                 string `json:"why,omitempty"` // cause of a skip
+
+	StepType          string `json:"fallbackStepType,omitempty"`
+	StepFromModel     string `json:"fallbackStepFromModel,omitempty"`
+	StepToModel       string `json:"fallbackStepToModel,omitempty"`
+	StepFailureReason string `json:"fallbackStepFromFailureReason,omitempty"`
+	StepFailureDetail string `json:"fallbackStepFromFailureDetail,omitempty"`
+	StepPosition      int    `json:"fallbackStepChainPosition,omitempty"`
+	StepOutcome       string `json:"fallbackStepFinalOutcome,omitempty"` // next_fallback, chain_exhausted, succeeded
+
+	PreviousAttempts []DecisionAttempt `json:"previousAttempts,omitempty"`
+}
+
+// DecisionAttempt is an earlier attempt inside a success record.
+type DecisionAttempt struct {
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+	Reason   string `json:"reason,omitempty"`
+	Status   int    `json:"status,omitempty"`
+	Code     string `json:"code,omitempty"`
+	Error    string `json:"error,omitempty"`
+}

@@ -1,0 +1,21 @@
+// Package fallback is the rule book: which model answers a turn, with which
+// credential, and what happens when it does not.
+//
+// There is one file per heading of the rules. Files decide in values and take
+// now; only run.go acts, and it alone imports context.
+//
+//	model.go      names: Model, ids, references
+//	config.go     the settings of this room, compiled
+//	selection.go  the stored choice of a session and what it permits [M4–M10]
+//	chain.go      the list of candidates [M27]
+//	profiles.go   order, eligibility and rotation of credentials [M16–M19]
+//	cooldown.go   windows, the ladder, billing and permanent auth [M20–M24]
+//	classify.go   what a failure means [M20, M24–M26]
+//	advance.go    skip, probe or try a candidate; go on or stop [M25, M28, M29]
+//	probe.go      the five-minute look at the primary [M11]
+//	skipcache.go  refused fallbacks that are passed over for a while [M12]
+//	notice.go     the two lines a room reads [M13]
+//	summary.go    when nothing answered [M33]
+//	decision.go   the decision record [M32]
+//	run.go        the loop that acts on all of it [M1–M3]
+package fallback
