@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"standin/channels"
@@ -110,6 +111,10 @@ type Renewal struct {
 	Epoch   string
 	Drop    bool // session.resetKeepsModel: false
 }
+
+// ErrEnded says that the accepted message had its ending already [I1]: somebody
+// else's, or our own whose success we were not told of.
+var ErrEnded = errors.New("the message has ended already")
 
 // Store is what the bot needs to remember. All methods are safe for concurrent
 // use; each writes in one transaction.
