@@ -1,0 +1,22 @@
+// Package store is what survives: SQLite files under the state directory
+// [C5, D15]. It keeps rows and knows no rule of failover; rules are in package
+// fallback, the life of a message in package bot.
+//
+//	open.go         the state directory: Open, OpenReadOnly, Close
+//	lock.go         one daemon per state directory
+//	file.go         one SQLite file: its writer, its readers, a transaction
+//	inspect.go      what a file is, looked at before it is touched
+//	migrate.go      schema.sql for a fresh file, migrations/ for an older one
+//	trouble.go      SQLite's errors in words that name the file and the mend
+//	sessions.go     session rows            selection.go  the stored choice [M3]
+//	transcript.go   what was said           inbox.go      what is owed an ending [I1]
+//	ending.go       the end of a turn, one transaction
+//	outbox.go       what is owed to a room [I2]
+//	journal.go      the steps of the runs [I10]
+//	credentials.go  agents' credentials [M15]    usage.go  their routing state [M23]
+//	upkeep.go       retention, backup, numbers for people
+//
+// Times enter as arguments and are kept in milliseconds; neither this package
+// nor its SQL looks at a clock. Writes go through one connection in short
+// immediate transactions, reads through others that WAL keeps out of their way.
+package store

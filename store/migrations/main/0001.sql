@@ -1,0 +1,105 @@
+CREATE TABLE sessions (
+    key              TEXT PRIMARY KEY,
+    agent            TEXT NOT NULL,
+    epoch            TEXT NOT NULL,
+    started          INTEGER NOT NULL,
+    last_interaction INTEGER NOT NULL,
+    compactions      INTEGER NOT NULL DEFAULT 0,
+    turns            INTEGER NOT NULL DEFAULT 0,
+    aborted          INTEGER NOT NULL DEFAULT 0,
+    channel          TEXT NOT NULL DEFAULT '',
+    account          TEXT NOT NULL DEFAULT '',
+    conversation     TEXT NOT NULL DEFAULT '',
+    thread           TEXT NOT NULL DEFAULT ''
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE selection (
+    session         TEXT PRIMARY KEY,
+    provider        TEXT NOT NULL DEFAULT '',
+    model           TEXT NOT NULL DEFAULT '',
+    source          TEXT NOT NULL DEFAULT '',
+    origin_provider TEXT NOT NULL DEFAULT '',
+    origin_model    TEXT NOT NULL DEFAULT '',
+    pin             TEXT NOT NULL DEFAULT '',
+    pin_source      TEXT NOT NULL DEFAULT '',
+    pin_compactions INTEGER NOT NULL DEFAULT -1,
+    told_selected_provider TEXT NOT NULL DEFAULT '',
+    told_selected_model    TEXT NOT NULL DEFAULT '',
+    told_active_provider   TEXT NOT NULL DEFAULT '',
+    told_active_model      TEXT NOT NULL DEFAULT '',
+    told_reason            TEXT NOT NULL DEFAULT '',
+    pending INTEGER NOT NULL DEFAULT 0,
+    since   INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE transcript (
+    seq      INTEGER PRIMARY KEY,
+    session  TEXT NOT NULL,
+    epoch    TEXT NOT NULL,
+    turn     TEXT NOT NULL,
+    role     TEXT NOT NULL,
+    text     TEXT NOT NULL,
+    provider TEXT NOT NULL DEFAULT '',
+    model    TEXT NOT NULL DEFAULT '',
+    at       INTEGER NOT NULL
+) STRICT;
+CREATE INDEX transcript_by_epoch ON transcript (session, epoch, seq, role);
+
+CREATE TABLE inbox (
+    id           INTEGER PRIMARY KEY,
+    channel      TEXT NOT NULL,
+    account      TEXT NOT NULL,
+    conversation TEXT NOT NULL,
+    thread       TEXT NOT NULL,
+    message_id   TEXT NOT NULL,
+    chat         TEXT NOT NULL,
+    user_id      TEXT NOT NULL,
+    user_name    TEXT NOT NULL,
+    text         TEXT NOT NULL,
+    mentioned    INTEGER NOT NULL,
+    authorized   INTEGER NOT NULL,
+    sent         INTEGER NOT NULL,
+    session      TEXT NOT NULL,
+    agent        TEXT NOT NULL,
+    accepted     INTEGER NOT NULL,
+    ended        INTEGER NOT NULL DEFAULT 0,
+    how          TEXT NOT NULL DEFAULT '',
+    why          TEXT NOT NULL DEFAULT '',
+    turn         TEXT NOT NULL DEFAULT '',
+    UNIQUE (channel, account, conversation, message_id)
+) STRICT;
+CREATE INDEX inbox_by_end ON inbox (ended);
+
+CREATE TABLE outbox (
+    seq          INTEGER PRIMARY KEY,
+    id           TEXT NOT NULL UNIQUE,
+    channel      TEXT NOT NULL,
+    account      TEXT NOT NULL,
+    conversation TEXT NOT NULL,
+    thread       TEXT NOT NULL,
+    kind         TEXT NOT NULL,
+    text         TEXT NOT NULL,
+    reply_to     TEXT NOT NULL,
+    turn         TEXT NOT NULL,
+    state        TEXT NOT NULL,
+    attempts     INTEGER NOT NULL DEFAULT 0,
+    next         INTEGER NOT NULL DEFAULT 0,
+    created      INTEGER NOT NULL,
+    message_id   TEXT NOT NULL DEFAULT '',
+    error        TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX outbox_owed ON outbox (channel, account, conversation, thread, seq)
+    WHERE state IN ('pending', 'sending', 'unknown');
+CREATE INDEX outbox_by_age ON outbox (created);
+
+CREATE TABLE steps (
+    id      INTEGER PRIMARY KEY,
+    at      INTEGER NOT NULL,
+    session TEXT NOT NULL,
+    run     TEXT NOT NULL,
+    what    TEXT NOT NULL,
+    step    TEXT NOT NULL
+) STRICT;
+CREATE INDEX steps_by_session ON steps (session);
+CREATE INDEX steps_by_run ON steps (run);
+CREATE INDEX steps_by_age ON steps (at);

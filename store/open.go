@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+
+	"standin/bot"
+	"standin/fallback"
+)
+
+// Options say where the state is.
+type Options struct {
+	Dir string       // the state directory; made with mode 0700 when missing [D15]
+	Log *slog.Logger // nil: silent
+}
+
+// DB is the open state directory. It is safe for use by many goroutines.
+type DB struct {
+	dir     string
+	log     *slog.Logger
+	main    *file
+	lock    *lock
+	agents  *agents
+	journal *journal
+}
+
+// What the other rooms ask of the store.
+var (
+	_ bot.Store            = (*DB)(nil)
+	_ fallback.Selections  = (*DB)(nil)
+	_ fallback.Credentials = (*Credentials)(nil)
+	_ fallback.Journal     = (*journal)(nil)
+)
+
+// Open opens the state directory as its one owner: a second Open, in this
+// process or another, gives a *LockedError until Close. A file that cannot
+// serve gives a *FileError and stays as it is.
+func Open(ctx context.Context, o Options) (*DB, error) {
+	path, err := stateFile(o.Dir, mainFile)
+	if err != nil {
+		return nil, err
+	}
+	l, err := takeLock(filepath.Join(o.Dir, lockFile))
+	if err != nil {
+		return nil, err
+	}
+	main, err := openFile(ctx, path, mainKind())
+	if err != nil {
+		return nil, errors.Join(err, l.release())
+	}
+	d := &DB{dir: o.Dir, log: o.logger(), main: main, lock: l, agents: newAgents(o.Dir, false)}
+	d.journal = newJournal(main, d.log)
+	return d, nil
+}
+
+// OpenReadOnly opens the state directory beside its owner, or without one. It
+// changes nothing and does no schema work; each write gives ErrReadOnly.
+func OpenReadOnly(ctx context.Context, o Options) (*DB, error) {
+	main, err := openFileReadOnly(ctx, filepath.Join(o.Dir, mainFile), mainKind())
+	if err != nil {
+		return nil, err
+	}
+	return &DB{dir: o.Dir, log: o.logger(), main: main, agents: newAgents(o.Dir, true)}, nil
+}
+
+// The names in the state directory.
+const (
+	mainFile = "standin.sqlite"
+	lockFile = "standin.lock"
+)
+
+func (o Options) logger() *slog.Logger {
+	if o.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return o.Log
+}
+
+// Close writes what the journal still holds and lets the next owner in.
+func (d *DB) Close() error {
+	if d.journal != nil {
+		d.journal.close()
+	}
+	return errors.Join(d.agents.close(), d.main.close(), d.lock.release())
+}

@@ -1,0 +1,195 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"standin/fallback"
+)
+
+// Usage gives the routing state of the provider's profiles. The state of a
+// profile lives beside its credential: an agent that reads a credential through
+// to the main agent shares its windows, since it is one key at the vendor.
+// Profiles that config names alone count as the main agent's.
+func (c *Credentials) Usage(ctx context.Context, a fallback.AgentID, providerID string) (map[fallback.ProfileID]fallback.Usage, error) {
+	providerID = fallback.NormalProvider(providerID)
+	own := map[fallback.ProfileID]bool{}
+	if a != MainAgent {
+		mine, err := c.stored(ctx, a, `WHERE provider = ?`, providerID)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range mine {
+			own[one.ID] = true
+		}
+	}
+	all := map[fallback.ProfileID]fallback.Usage{}
+	for _, owner := range owners(a) {
+		states, err := c.states(ctx, owner, `WHERE provider = ?`, providerID)
+		if err != nil {
+			return nil, err
+		}
+		for p, u := range states {
+			if (owner == a && a != MainAgent) == own[p] {
+				all[p] = u
+			}
+		}
+	}
+	return all, nil
+}
+
+// States gives the routing state of all profiles that the agent's own file
+// holds, for status and export.
+func (c *Credentials) States(ctx context.Context, a fallback.AgentID) (map[fallback.ProfileID]fallback.Usage, error) {
+	return c.states(ctx, a, ``)
+}
+
+// Update replaces one profile's state by change(state) in one transaction and
+// gives the state before and after. change may run again and must not block.
+func (c *Credentials) Update(ctx context.Context, a fallback.AgentID, p fallback.ProfileID, change func(fallback.Usage) fallback.Usage) (was, now fallback.Usage, err error) {
+	owner, providerID := MainAgent, p.Provider()
+	if one, stored, found, err := c.Get(ctx, a, p); err != nil {
+		return was, now, err
+	} else if found {
+		owner, providerID = stored, one.Provider
+	} else if extra := c.named(p); extra != nil {
+		providerID = fallback.NormalProvider(extra.Provider)
+	}
+	f, err := c.agents.owned(ctx, owner)
+	if err != nil {
+		return was, now, err
+	}
+	err = f.write(ctx, "update state of "+string(p), func(t *tx) error {
+		var text string
+		found, err := t.row(`SELECT state FROM usage WHERE profile = ?`, []any{p}, &text)
+		if err != nil {
+			return err
+		}
+		if found {
+			if was, err = decodeUsage(text); err != nil {
+				return err
+			}
+		}
+		now = change(was)
+		if text, err = encodeUsage(now); err != nil {
+			return err
+		}
+		_, err = t.exec(`INSERT INTO usage (profile, provider, state) VALUES (?1,?2,?3)
+			ON CONFLICT (profile) DO UPDATE SET provider=?2, state=?3`, p, providerID, text)
+		return err
+	})
+	return was, now, err
+}
+
+func (c *Credentials) named(p fallback.ProfileID) *fallback.Profile {
+	for i := range c.extra {
+		if c.extra[i].ID == p {
+			return &c.extra[i]
+		}
+	}
+	return nil
+}
+
+func (c *Credentials) states(ctx context.Context, a fallback.AgentID, where string, args ...any) (map[fallback.ProfileID]fallback.Usage, error) {
+	all := map[fallback.ProfileID]fallback.Usage{}
+	f, err := c.agents.existing(ctx, a)
+	if f == nil || err != nil {
+		return all, err
+	}
+	err = f.each(ctx, `SELECT profile, state FROM usage `+where, args, func(scan func(...any) error) error {
+		var p fallback.ProfileID
+		var text string
+		if err := scan(&p, &text); err != nil {
+			return err
+		}
+		u, err := decodeUsage(text)
+		all[p] = u
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read routing state of %s: %w", a, err)
+	}
+	return all, nil
+}
+
+// usageState is how a fallback.Usage is kept: the names of usageStats
+// (failover.md 7.1), times in Unix milliseconds.
+type usageState struct {
+	LastUsed       int64                    `json:"lastUsed,omitempty"`
+	CooldownUntil  int64                    `json:"cooldownUntil,omitempty"`
+	CooldownReason fallback.Reason          `json:"cooldownReason,omitempty"`
+	CooldownErrors int                      `json:"cooldownErrors,omitempty"`
+	CooldownModels map[string]cooldownState `json:"cooldownModels,omitempty"` // [D2]
+	DisabledUntil  int64                    `json:"disabledUntil,omitempty"`
+	DisabledReason fallback.Reason          `json:"disabledReason,omitempty"`
+	BlockedUntil   int64                    `json:"blockedUntil,omitempty"`
+	BlockedReason  fallback.Reason          `json:"blockedReason,omitempty"`
+	BlockedSource  string                   `json:"blockedSource,omitempty"`
+	BlockedModel   string                   `json:"blockedModel,omitempty"`
+	ErrorCount     int                      `json:"errorCount,omitempty"`
+	FailureCounts  map[fallback.Reason]int  `json:"failureCounts,omitempty"`
+	LastFailureAt  int64                    `json:"lastFailureAt,omitempty"`
+}
+
+type cooldownState struct {
+	Until  int64           `json:"until"`
+	Reason fallback.Reason `json:"reason,omitempty"`
+	Errors int             `json:"errors,omitempty"`
+}
+
+func encodeUsage(u fallback.Usage) (string, error) {
+	s := usageState{
+		LastUsed:       millis(u.LastUsed),
+		CooldownUntil:  until(u.Whole.Until),
+		CooldownReason: u.Whole.Reason,
+		CooldownErrors: u.Whole.Errors,
+		DisabledUntil:  until(u.Disabled.Until),
+		DisabledReason: u.Disabled.Reason,
+		BlockedUntil:   until(u.Blocked.Until),
+		BlockedReason:  u.Blocked.Reason,
+		BlockedSource:  u.BlockSource,
+		BlockedModel:   u.BlockedModel,
+		ErrorCount:     u.Errors,
+		FailureCounts:  u.Failures,
+		LastFailureAt:  millis(u.LastFailure),
+	}
+	for model, c := range u.Scopes {
+		if s.CooldownModels == nil {
+			s.CooldownModels = map[string]cooldownState{}
+		}
+		s.CooldownModels[model] = cooldownState{until(c.Until), c.Reason, c.Errors}
+	}
+	text, err := json.Marshal(s)
+	return string(text), err
+}
+
+func decodeUsage(text string) (fallback.Usage, error) {
+	var s usageState
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return fallback.Usage{}, fmt.Errorf("routing state: %w", err)
+	}
+	u := fallback.Usage{
+		LastUsed:     moment(s.LastUsed),
+		Whole:        fallback.Cooldown{Window: fallback.Window{Until: moment(s.CooldownUntil), Reason: s.CooldownReason}, Errors: s.CooldownErrors},
+		Disabled:     fallback.Window{Until: moment(s.DisabledUntil), Reason: s.DisabledReason},
+		Blocked:      fallback.Window{Until: moment(s.BlockedUntil), Reason: s.BlockedReason},
+		BlockSource:  s.BlockedSource,
+		BlockedModel: s.BlockedModel,
+		Errors:       s.ErrorCount,
+		Failures:     s.FailureCounts,
+		LastFailure:  moment(s.LastFailureAt),
+	}
+	for model, c := range s.CooldownModels {
+		if u.Scopes == nil {
+			u.Scopes = map[string]fallback.Cooldown{}
+		}
+		u.Scopes[model] = fallback.Cooldown{Window: fallback.Window{Until: moment(c.Until), Reason: c.Reason}, Errors: c.Errors}
+	}
+	return u, nil
+}
+
+// until keeps the end of a window, rounded up: the stored window is never
+// shorter than the decided one [D14].
+func until(t time.Time) int64 { return millis(t.Add(time.Millisecond - time.Nanosecond)) }
