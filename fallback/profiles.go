@@ -1,6 +1,8 @@
 package fallback
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"standin/fallback/provider"
@@ -27,4 +29,233 @@ type Profile struct {
 	Account  string       // e-mail or account id, for people
 	// Keyless marks the stand-in profile of a local server that wants no key.
 	Keyless bool
+	// Rank is the 1-based place in an explicit order, 0 for round robin. A
+	// store sets it from the order it keeps per agent (8.1); Order sets it from
+	// auth.order, so that a session's pin yields to a better place [M19].
+	Rank int
+}
+
+// Ineligible is a profile that an order names and that cannot be used.
+type Ineligible struct {
+	ID  ProfileID
+	Why string // one of the causes below
+}
+
+// The causes of ineligibility (failover.md 8.6).
+const (
+	ProfileMissing    = "profile_missing"
+	ProviderMismatch  = "provider_mismatch"
+	ModeMismatch      = "mode_mismatch"
+	MissingCredential = "missing_credential"
+	InvalidExpires    = "invalid_expires"
+	Expired           = "expired"
+)
+
+// Order gives the profiles of a provider in the order in which they are tried,
+// and those that were named but are no use. The list is the first of: the order
+// stored for the agent, auth.order, auth.profiles, all stored profiles [M17].
+// The first two are used as written, the others go round: by type, then the
+// longest unused first. Either way profiles that cannot be used now stand at
+// the end, by soonest expiry (failover.md 8). profiles is not changed.
+func Order(cfg *Config, providerID string, profiles []Profile, usage map[ProfileID]Usage, now time.Time) (order []Profile, dropped []Ineligible) {
+	id := authProvider(providerID)
+	list, explicit := listed(cfg, id, profiles)
+	seen := make(map[ProfileID]bool, len(list))
+	entries := make([]entry, 0, len(list))
+	for i := range list {
+		p := &list[i]
+		if seen[p.ID] {
+			continue // 8.5
+		}
+		seen[p.ID] = true
+		if why := ineligible(cfg, id, p, now); why != "" {
+			dropped = append(dropped, Ineligible{p.ID, why})
+			continue
+		}
+		p.Rank = 0
+		if explicit {
+			p.Rank = len(entries) + 1
+		}
+		entries = append(entries, place(p, usage, now))
+	}
+	slices.SortStableFunc(entries, entry.compare)
+	order = make([]Profile, len(entries))
+	for i, e := range entries {
+		order[i] = *e.profile
+	}
+	return order, dropped
+}
+
+// entry is a profile with what its place depends on.
+type entry struct {
+	profile *Profile
+	until   time.Time // the end of its windows, whatever their scope (8.5); zero: usable
+	used    time.Time
+}
+
+func place(p *Profile, usage map[ProfileID]Usage, now time.Time) entry {
+	u, ok := usage[p.ID]
+	if !ok {
+		return entry{profile: p}
+	}
+	e := entry{profile: p, used: u.LastUsed}
+	if w, blocked := u.Blocking("", now); blocked && !Bypasses(p.Provider) {
+		e.until = w.Until
+	}
+	return e
+}
+
+// compare orders entries by 8.2 and 8.3. Equal ones keep the list's order.
+func (a entry) compare(b entry) int {
+	switch usable := a.until.IsZero(); {
+	case usable != b.until.IsZero():
+		if usable {
+			return -1
+		}
+		return 1
+	case !usable:
+		return a.until.Compare(b.until)
+	case a.profile.Rank != 0 || b.profile.Rank != 0:
+		return cmp.Compare(a.profile.Rank, b.profile.Rank)
+	case a.profile.Type != b.profile.Type:
+		return cmp.Compare(tier(a.profile.Type), tier(b.profile.Type))
+	}
+	return a.used.Compare(b.used) // never used: the zero time, first
+}
+
+// tier is the place of a type: OAuth, token, API key, others [M17, 8.3].
+func tier(t CredentialType) int {
+	switch t {
+	case OAuth:
+		return 0
+	case Token:
+		return 1
+	case APIKey:
+		return 2
+	}
+	return 3
+}
+
+// listed is the list of 8.1 with copies of the stored profiles; what is named
+// but not stored has an ID and nothing else.
+func listed(cfg *Config, id string, profiles []Profile) (list []Profile, explicit bool) {
+	var own, ranked []Profile
+	stored := make(map[ProfileID]*Profile, len(profiles))
+	for i := range profiles {
+		p := &profiles[i]
+		stored[p.ID] = p
+		if authProvider(p.Provider) != id {
+			continue
+		}
+		own = append(own, *p)
+		if p.Rank > 0 {
+			ranked = append(ranked, *p)
+		}
+	}
+	if len(ranked) > 0 {
+		slices.SortStableFunc(ranked, func(a, b Profile) int { return cmp.Compare(a.Rank, b.Rank) })
+		return ranked, true
+	}
+	if ids, ok := cfg.order(id, own); ok {
+		for _, pid := range ids {
+			if p := stored[pid]; p != nil {
+				list = append(list, *p)
+			} else {
+				list = append(list, Profile{ID: pid})
+			}
+		}
+		return list, true // an empty one means no profiles at all (8.2)
+	}
+	named := cfg.named(id)
+	for _, p := range profiles { // in the stored order: a map has none
+		if slices.Contains(named, p.ID) {
+			list = append(list, p)
+		}
+	}
+	if len(list) == 0 {
+		return own, false // nothing configured, or all of it missing (8.7)
+	}
+	for _, pid := range named {
+		if stored[pid] == nil {
+			list = append(list, Profile{ID: pid})
+		}
+	}
+	return list, false
+}
+
+// order is auth.order of a provider. Keys are compared normalised; the order of
+// the alias openai-codex comes after openai's own, and stands before the native
+// profiles when openai has none (8.1, 8.8).
+func (c *Config) order(id string, own []Profile) (ids []ProfileID, ok bool) {
+	native, alias := false, false
+	var behind []ProfileID
+	for key, list := range c.Order {
+		switch {
+		case NormalProvider(key) == id:
+			ids, native = append(ids, list...), true
+		case authProvider(key) == id:
+			behind, alias = append(behind, list...), true
+		}
+	}
+	if alias && !native {
+		for _, p := range own {
+			behind = append(behind, p.ID)
+		}
+	}
+	return append(ids, behind...), native || alias
+}
+
+// named are the ids of auth.profiles that belong to a provider, sorted.
+func (c *Config) named(id string) []ProfileID {
+	var ids []ProfileID
+	for pid, meta := range c.Profiles {
+		if metaProvider(pid, meta) == id {
+			ids = append(ids, pid)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func metaProvider(pid ProfileID, meta ProfileMeta) string {
+	if meta.Provider == "" {
+		return authProvider(pid.Provider())
+	}
+	return authProvider(meta.Provider)
+}
+
+// authProvider is the provider whose credentials an id uses: a Codex
+// subscription and an API key of OpenAI stand in one order [M19, 8.8].
+func authProvider(id string) string {
+	id = NormalProvider(id)
+	if id == "openai-codex" {
+		return "openai"
+	}
+	return id
+}
+
+// ineligible says why a profile cannot be used at all, "" when it can (8.6).
+func ineligible(cfg *Config, id string, p *Profile, now time.Time) string {
+	meta, named := cfg.Profiles[p.ID]
+	switch renews := p.Type == OAuth && p.Refresh; {
+	case p.Provider == "" && p.Type == "":
+		return ProfileMissing
+	case authProvider(p.Provider) != id, named && metaProvider(p.ID, meta) != id:
+		return ProviderMismatch
+	case p.Keyless:
+		return ""
+	case named && meta.Mode != "" && meta.Mode != p.Type && (meta.Mode != OAuth || p.Type != Token):
+		return ModeMismatch // configured oauth accepts a stored token
+	case renews:
+		return ""
+	case p.Key.Empty():
+		return MissingCredential
+	case p.Expires.IsZero():
+		return ""
+	case p.Expires.UnixMilli() <= 0:
+		return InvalidExpires
+	case !now.Before(p.Expires):
+		return Expired
+	}
+	return ""
 }
