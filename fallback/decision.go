@@ -22,9 +22,18 @@ type Attempt struct {
 	OK       bool
 	Skipped  SkipWhy // "" when it was tried
 	Probe    ProbeKind
+	Profiles int // how many credentials stood at the gate, 0 when unknown (20.3)
 	At       time.Time
 	Took     time.Duration
 	Tokens   provider.Tokens
+}
+
+// AttemptFrom is one failed call: where it went, with what, and what came back.
+// Position, times and probe are the caller's to add.
+func AttemptFrom(m Model, p Profile, class Class, err error) Attempt {
+	a := Attempt{Model: m, Profile: p.ID, Auth: p.Type}
+	a.fail(class, err)
+	return a
 }
 
 // SkipWhy says why a candidate was passed over without a call (rehearsal.md R10).

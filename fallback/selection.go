@@ -45,7 +45,7 @@ type Told struct {
 // IsAuto tells whether the row is a fallback's own: marked auto, or without a
 // source but with its origin kept (recovered auto, failover.md 3.1).
 func (s Selection) IsAuto() bool {
-	return !s.Model.IsZero() && (s.Source == Auto || s.Source == NoSource) && !s.Origin.IsZero()
+	return !s.Model.IsZero() && (s.Source == Auto || s.Source == NoSource) && s.Origin.complete()
 }
 
 // Kind says what started a run.
@@ -89,13 +89,53 @@ type Plan struct {
 	Explicit  bool
 	Pin       Pin // the user's or the session's profile, for its own provider only
 	// Probe says that this turn looks at the primary again: Requested is the
-	// origin, the current fallback stands second [M11, D13b].
-	Probe bool
+	// origin, Current, the stored fallback, stands second [M11, D13b].
+	Probe   bool
+	Current Model
 	// Clear says that the stored selection is stale and is removed before the
-	// run; ClearWhy names the rule. Told is kept unless the rule ends it.
+	// run; ClearWhy names the rule and Cleared the model that it held. Told is
+	// kept: the next visible turn says once that the fallback is over [D11].
 	Clear    bool
-	ClearWhy string
+	ClearWhy ClearWhy
+	Cleared  Model
+	// Invalid says, for people, why the stored choice cannot be asked at all. It
+	// stays the user's choice: the run fails with this text [IL-060]. "" is the
+	// normal case.
+	Invalid string
 	// Persist says that a fallback may write its choice down (chat runs of a
 	// session whose row is free or automatic) [M2, I6].
 	Persist bool
+}
+
+// ClearWhy names the rule that makes a stored selection stale.
+type ClearWhy string
+
+// The rules.
+const (
+	// ClearNoOrigin: marked auto, but nobody knows what it stands in for [T6].
+	ClearNoOrigin ClearWhy = "no_origin"
+	// ClearOffChain: the fallback is in no list of today's config [IL-028].
+	ClearOffChain ClearWhy = "off_chain"
+	// ClearOrigin: a heartbeat found that the origin is not the primary any more [M7].
+	ClearOrigin ClearWhy = "origin_changed"
+	// ClearNotPermitted: the user's model has left the allowlist; the user is told [T7].
+	ClearNotPermitted ClearWhy = "not_permitted"
+)
+
+// ByPerson tells whether the user chose the profile. A pin without a source is
+// the user's unless a compaction count was stored with it, which only an
+// automatic pin has (failover.md 9.5).
+func (p Pin) ByPerson() bool {
+	return p.Profile != "" && (p.Source == ByUser || p.Source == NoSource && p.Compactions < 0)
+}
+
+// Announces tells whether an answer under this plan says something about the
+// session's own selection. A run with a model of its own does not, whatever
+// the room was told of before [M10, H18].
+func (p Plan) Announces() bool {
+	switch p.Why {
+	case FromCron, FromHeartbeat, FromOneOff:
+		return false
+	}
+	return true
 }
