@@ -1,0 +1,168 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"charm.land/fantasy"
+	"charm.land/fantasy/providers/openai"
+	"charm.land/fantasy/providers/openaicompat"
+	openaisdk "github.com/openai/openai-go/v3"
+)
+
+// speakOpenAI asks over Chat Completions or Responses, through the language
+// models of fantasy. It switches the SDK's retries off by itself [D13e].
+func speakOpenAI(ctx context.Context, client *http.Client, a *answer) error {
+	model, err := openAIModel(ctx, client, a)
+	if err != nil {
+		return err
+	}
+	call := fantasyCall(a.call)
+	if a.call.OnText == nil {
+		return a.generate(ctx, model, call)
+	}
+	parts, err := model.Stream(ctx, call)
+	if err != nil {
+		return err
+	}
+	for part := range parts {
+		switch part.Type {
+		case fantasy.StreamPartTypeTextDelta:
+			a.say(part.Delta)
+		case fantasy.StreamPartTypeReasoningDelta, fantasy.StreamPartTypeToolInputDelta:
+			a.think(part.Delta)
+		case fantasy.StreamPartTypeFinish:
+			a.finished(part.FinishReason, part.Usage)
+		case fantasy.StreamPartTypeError:
+			return part.Error
+		}
+	}
+	return nil
+}
+
+func (a *answer) generate(ctx context.Context, model fantasy.LanguageModel, call fantasy.Call) error {
+	resp, err := model.Generate(ctx, call)
+	var none *fantasy.Error
+	if errors.As(err, &none) && none.Title == "no response" {
+		return nil // a well-formed answer without a choice is empty; the caller judges that [M26]
+	}
+	if err != nil {
+		return err
+	}
+	for _, part := range resp.Content {
+		if t, ok := fantasy.AsContentType[fantasy.TextContent](part); ok {
+			a.text.WriteString(t.Text)
+		}
+	}
+	a.finished(resp.FinishReason, resp.Usage)
+	return nil
+}
+
+// openAIModel makes the model of one call. The key is a placeholder: the seam
+// sets the real one, and a value here keeps the SDK from taking one out of the
+// environment.
+func openAIModel(ctx context.Context, client *http.Client, a *answer) (fantasy.LanguageModel, error) {
+	var (
+		vendor fantasy.Provider
+		err    error
+	)
+	if a.call.Endpoint.API == OpenAIResponses {
+		vendor, err = openai.New(
+			openai.WithBaseURL(a.call.Endpoint.BaseURL),
+			openai.WithAPIKey(placeholder),
+			openai.WithHTTPClient(client),
+			openai.WithUseResponsesAPI(),
+			openai.WithResponsesAPIFunc(func(string) bool { return true }),
+		)
+	} else {
+		vendor, err = openaicompat.New(
+			openaicompat.WithBaseURL(a.call.Endpoint.BaseURL),
+			openaicompat.WithAPIKey(placeholder),
+			openaicompat.WithHTTPClient(client),
+			openaicompat.WithLanguageModelOptions(
+				openai.WithLanguageModelMapFinishReasonFunc(verbatim),
+				openai.WithLanguageModelStreamUsageFunc(a.streamUsage),
+			),
+		)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return vendor.LanguageModel(ctx, a.call.Model)
+}
+
+const placeholder = "set-by-the-seam"
+
+// verbatim keeps the vendor's own stop reason, which fantasy would map.
+func verbatim(reason string) fantasy.FinishReason { return fantasy.FinishReason(reason) }
+
+// streamUsage keeps the usage of whichever chunk brings one: vendors send it
+// last, with the last choice, or with each chunk.
+func (a *answer) streamUsage(chunk openaisdk.ChatCompletionChunk, extra map[string]any, meta fantasy.ProviderMetadata) (fantasy.Usage, fantasy.ProviderMetadata) {
+	usage, meta := openai.DefaultStreamUsageFunc(chunk, extra, meta)
+	if usage.TotalTokens != 0 {
+		a.tokens = tokensOf(usage)
+	}
+	return usage, meta
+}
+
+// finished takes what fantasy says at the end.
+func (a *answer) finished(reason fantasy.FinishReason, usage fantasy.Usage) {
+	a.finish = string(reason)
+	if a.call.Endpoint.API == OpenAIResponses {
+		a.finish = responsesFinish(reason)
+	}
+	if t := tokensOf(usage); t != (Tokens{}) {
+		a.tokens = t
+	}
+}
+
+// responsesFinish turns fantasy's word back into the vendor's: the Responses
+// API has a status, and a reason only when it is incomplete.
+func responsesFinish(reason fantasy.FinishReason) string {
+	switch reason {
+	case fantasy.FinishReasonStop:
+		return "completed"
+	case fantasy.FinishReasonLength:
+		return "max_output_tokens"
+	case fantasy.FinishReasonContentFilter:
+		return "content_filter"
+	}
+	return string(reason)
+}
+
+// tokensOf counts cached prompt tokens as input again: fantasy takes them out.
+func tokensOf(u fantasy.Usage) Tokens {
+	return Tokens{
+		Input:      u.InputTokens + u.CacheReadTokens + u.CacheCreationTokens,
+		Output:     u.OutputTokens,
+		CacheRead:  u.CacheReadTokens,
+		CacheWrite: u.CacheCreationTokens,
+	}
+}
+
+// fantasyCall words a Call for fantasy. Empty messages are left out: vendors
+// refuse them, and they say nothing.
+func fantasyCall(c *Call) fantasy.Call {
+	prompt := make(fantasy.Prompt, 0, len(c.Messages)+1)
+	if c.System != "" {
+		prompt = append(prompt, fantasy.NewSystemMessage(c.System))
+	}
+	for _, m := range c.Messages {
+		if m.Text == "" {
+			continue
+		}
+		role := fantasy.MessageRoleUser
+		if m.Role == Assistant {
+			role = fantasy.MessageRoleAssistant
+		}
+		prompt = append(prompt, fantasy.Message{Role: role, Content: []fantasy.MessagePart{fantasy.TextPart{Text: m.Text}}})
+	}
+	call := fantasy.Call{Prompt: prompt}
+	if c.MaxTokens > 0 {
+		limit := int64(c.MaxTokens)
+		call.MaxOutputTokens = &limit
+	}
+	return call
+}
