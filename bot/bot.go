@@ -1,0 +1,284 @@
+package bot
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"standin/channels"
+	"standin/fallback"
+)
+
+// The causes that end a turn from outside [I13]. The run's own deadline is the
+// engine's: fallback.ErrRunDeadline.
+var (
+	// ErrAborted says that the user wanted the turn stopped.
+	ErrAborted = errors.New("aborted by the user")
+	// ErrShutdown says that the daemon is leaving.
+	ErrShutdown = errors.New("the daemon is shutting down")
+)
+
+// Engine answers one ask. *fallback.Runner is the engine of the daemon; its
+// contract is Runner.Run's.
+type Engine interface {
+	Run(ctx context.Context, ask fallback.Ask) (*fallback.Outcome, error)
+}
+
+// Prober is an Engine that can tell when a session's primary is looked at
+// again, for /status. The zero time means: with the next message.
+type Prober interface {
+	NextProbe(s fallback.SessionID, primary fallback.Model) time.Time
+}
+
+// Options are what a Bot works with. All but Credentials, Local and ID must be set.
+type Options struct {
+	// Config gives the current settings; it is asked once per message and turn.
+	Config   func() *Config
+	Engine   Engine
+	Store    Store
+	Channels map[string]channels.Channel // by Channel.Name
+	Log      *slog.Logger
+	Now      func() time.Time
+	// Sleep waits for d or until ctx ends, and then gives ctx's error.
+	Sleep func(ctx context.Context, d time.Duration) error
+	// Credentials lets /model check profiles and /status show windows; nil: they do not.
+	Credentials fallback.Credentials
+	// Local are commands of the wiring; they stand in /help with the others.
+	Local []Command
+	// ID makes turn ids and epochs, unique for ever; nil: random ones.
+	ID func() string
+}
+
+// Bot runs turns. It is made by New, begins with Start and ends with Stop; its
+// methods may be called from many goroutines.
+type Bot struct {
+	Options
+	lanes   *lanes
+	outbox  *outbox
+	ledger  ledger
+	started time.Time
+
+	// life ends when Stop gives up waiting; whatever the bot still does then ends.
+	life context.Context
+	die  context.CancelCauseFunc
+
+	mu       sync.Mutex
+	stopping bool
+	doubtful map[message]bool // accepts that failed although the row may be there
+}
+
+// New makes a bot. Nothing runs before Start: messages that are received
+// earlier wait.
+func New(o Options) *Bot {
+	if o.ID == nil {
+		o.ID = randomID
+	}
+	b := &Bot{Options: o, started: o.Now(), doubtful: map[message]bool{}}
+	b.life, b.die = context.WithCancelCause(context.Background())
+	b.lanes = newLanes(func() int { return b.Config().MaxConcurrent })
+	b.outbox = newOutbox(b)
+	return b
+}
+
+// randomID is 80 random bits. Delivery ids add two characters, and the whole
+// fits the 25 characters that Discord gives a nonce.
+func randomID() string { return strings.ToLower(rand.Text()[:16]) }
+
+// message is the unique key of an inbound message: ids are unique within a
+// conversation, whatever thread they stand in.
+type message struct {
+	to channels.Address
+	id string
+}
+
+func keyOf(in channels.Inbound) message {
+	in.To.Thread = ""
+	return message{in.To, in.ID}
+}
+
+// Receive takes one message. It returns nil once the message is durable and
+// owed an ending, or was taken before [I1, I2]; a command has been answered by
+// then. It implements channels.Receiver.
+func (b *Bot) Receive(ctx context.Context, in channels.Inbound) error {
+	if b.isStopping() {
+		return ErrShutdown
+	}
+	cfg := b.Config()
+	agent := cfg.DefaultAgent
+	row, ours, err := b.accept(ctx, in, SessionKey(agent, in), agent)
+	if err != nil {
+		return fmt.Errorf("accept message %s: %w", in.ID, err)
+	}
+	if ours {
+		b.ledger.open(keyOf(in))
+		b.dispatch(ctx, cfg, row)
+	}
+	return nil
+}
+
+// accept makes the inbox row. ours says that this call is the one that has to
+// see the message through. A store may fail after it has written: then the row
+// is found on the next try, and the doubt tells it from a message that somebody
+// else has.
+func (b *Bot) accept(ctx context.Context, in channels.Inbound, s fallback.SessionID, a fallback.AgentID) (row Accepted, ours bool, err error) {
+	key := keyOf(in)
+	err = b.retry(ctx, acceptTries, func() error {
+		var fresh bool
+		row, fresh, err = b.Store.Accept(ctx, in, s, a, b.Now())
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if err != nil {
+			b.doubtful[key] = true
+			return err
+		}
+		ours = fresh || b.doubtful[key]
+		delete(b.doubtful, key)
+		return nil
+	})
+	return row, ours, err
+}
+
+// acceptTries bounds the tries inside one Receive: some platforms do not
+// deliver again what was not acknowledged.
+const acceptTries = 3
+
+// dispatch sends an accepted message on its way.
+func (b *Bot) dispatch(ctx context.Context, cfg *Config, row Accepted) {
+	switch kind, call := b.sort(cfg, row.In); kind {
+	case toIgnore:
+		b.end(ctx, row, Ending{How: Silent, Why: call.why})
+	case toObey:
+		b.obey(ctx, cfg, row, call)
+	case toAnswer:
+		b.answer(row, request{text: row.In.Text})
+	}
+}
+
+// answer queues a turn for the message.
+func (b *Bot) answer(row Accepted, r request) {
+	r.row = row
+	b.lanes.Do(row.Session, job{row: row, run: func(ctx context.Context) { b.chat(ctx, r) }})
+}
+
+// Start takes up what a former process left [I1, D21] and then lets turns run.
+func (b *Bot) Start(ctx context.Context) error {
+	n, err := b.Store.Interrupted(ctx)
+	if err != nil {
+		return fmt.Errorf("look for interrupted deliveries: %w", err)
+	}
+	rows, err := b.Store.Unended(ctx)
+	if err != nil {
+		return fmt.Errorf("look for messages without an ending: %w", err)
+	}
+	if n > 0 || len(rows) > 0 {
+		b.Log.Info("taking up unfinished work", "messages", len(rows), "deliveries", n)
+	}
+	cfg := b.Config()
+	missed := map[channels.Address][]Accepted{}
+	var rooms []channels.Address // of missed, in order
+	for _, row := range rows {
+		b.ledger.open(keyOf(row.In))
+		kind, _ := b.sort(cfg, row.In)
+		if kind == toIgnore || cfg.ReplayMaxAge <= 0 || b.Now().Sub(row.At) <= cfg.ReplayMaxAge {
+			b.dispatch(ctx, cfg, row)
+			continue
+		}
+		if missed[row.In.To] == nil {
+			rooms = append(rooms, row.In.To)
+		}
+		missed[row.In.To] = append(missed[row.In.To], row)
+	}
+	for _, room := range rooms {
+		b.apologise(ctx, missed[room])
+	}
+	b.lanes.Release()
+	b.outbox.kick()
+	return nil
+}
+
+// apologise ends a room's missed messages with one line that names the last
+// [D21]. That one is ended last: after a crash in between it still gets its line.
+func (b *Bot) apologise(ctx context.Context, rows []Accepted) {
+	last := rows[len(rows)-1]
+	for _, row := range rows[:len(rows)-1] {
+		b.end(ctx, row, Ending{How: Silent, Why: "too old to replay"})
+	}
+	turn := b.ID()
+	b.end(ctx, last, Ending{Turn: turn, How: Failed, Why: "too old to replay",
+		Posts: []channels.Outbound{post(turn, channels.Failure, last.In, sayMissed(rows, b.Now()))}})
+}
+
+// Stop lets running turns finish for Config.DrainTimeout, ends the others so
+// that they run again at the next start, and gives the outbox a moment to send
+// what is ready. What is not sent by then stays in the store. ctx may cut it short.
+func (b *Bot) Stop(ctx context.Context) error {
+	b.mu.Lock()
+	b.stopping = true
+	b.mu.Unlock()
+	b.lanes.Close()
+	err := b.within(ctx, b.Config().DrainTimeout, b.lanes.Quiet)
+	if err != nil {
+		b.lanes.InterruptAll(ErrShutdown)
+		err = b.within(ctx, lastMoment, b.lanes.Quiet)
+	}
+	if err == nil {
+		_ = b.within(ctx, lastMoment, b.outbox.settled) // the rest is sent after the next start
+	}
+	b.die(ErrShutdown)
+	if e := b.within(ctx, lastMoment, b.outbox.ended); err == nil {
+		err = e
+	}
+	if err != nil {
+		return fmt.Errorf("work did not end in time: %w", err)
+	}
+	return nil
+}
+
+// lastMoment is what Stop gives the outbox, and turns that were told to end.
+const lastMoment = 5 * time.Second
+
+// within runs f with a context that ends after d, on the bot's own clock.
+func (b *Bot) within(ctx context.Context, d time.Duration, f func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	slept := make(chan struct{})
+	go func() {
+		defer close(slept)
+		if b.Sleep(ctx, d) == nil {
+			cancel(context.DeadlineExceeded)
+		}
+	}()
+	err := f(ctx)
+	cancel(nil)
+	<-slept
+	return err
+}
+
+func (b *Bot) isStopping() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.stopping
+}
+
+// Interrupt ends the session's running turn for the cause and reports whether
+// there was one. Its queue stays.
+func (b *Bot) Interrupt(s fallback.SessionID, cause error) bool { return b.lanes.Interrupt(s, cause) }
+
+// Idle waits until no turn runs or waits and nothing can be sent now.
+// Deliveries that wait for their next try do not keep it.
+func (b *Bot) Idle(ctx context.Context) error {
+	if err := b.lanes.Quiet(ctx); err != nil {
+		return err
+	}
+	return b.outbox.settled(ctx)
+}
+
+// Wait blocks until the message has its ending and what that posts is sent or
+// refused. A message that is not known, or was done before, does not block.
+func (b *Bot) Wait(ctx context.Context, in channels.Inbound) error {
+	return b.ledger.wait(ctx, keyOf(in))
+}

@@ -1,0 +1,292 @@
+package bot
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"standin/channels"
+	"standin/fallback"
+)
+
+// Command is something a person can tell the bot with "/name". Commands are
+// answered at once and never wait behind a running turn [S30].
+type Command struct {
+	Name    string   // without the slash, in lower case
+	Aliases []string // other names
+	Args    string   // for /help, such as "[provider] [page]"; "" for none
+	Help    string   // one line for /help
+	// Run answers a command of the wiring. An error is shown to the person.
+	Run func(ctx context.Context, args string) (answer string, err error)
+
+	obey func(ctx context.Context, o *order) (reply, error)
+}
+
+// order is a command that was given.
+type order struct {
+	*Bot
+	cfg  *Config
+	row  Accepted
+	name string
+	args string
+	now  time.Time
+	sess Session
+	sel  fallback.Selection
+}
+
+// reply is what a command gives back: an answer, and the change that is written
+// in the same transaction [IL-079].
+type reply struct {
+	text    string
+	choose  *fallback.Selection
+	renew   *Renewal
+	aborted bool
+	// then is the turn that the rest of the message becomes; text is not shown.
+	then *request
+}
+
+// say is a reply that changes nothing.
+func say(text string) (reply, error) { return reply{text: text}, nil }
+
+// builtin lists the bot's own commands, in the order of /help.
+func builtin() []Command {
+	return []Command{
+		{Name: "model", Args: "[name | number | list | status | default]", Help: "show or choose the model of this session", obey: obeyModel},
+		{Name: "models", Args: "[provider] [page]", Help: "list the models to choose from", obey: obeyModels},
+		{Name: "status", Help: "what is going on in this session", obey: obeyStatus},
+		{Name: "new", Args: "[model] [text]", Help: "start a new session; the text becomes its first message", obey: obeyNew},
+		{Name: "reset", Args: "[model] [text]", Help: "the same as /new", obey: obeyNew},
+		{Name: "stop", Help: "stop the running answer and drop waiting messages", obey: obeyStop},
+		{Name: "whoami", Aliases: []string{"id"}, Help: "how I know you", obey: obeyWhoami},
+		{Name: "help", Help: "this list", obey: obeyHelp},
+		{Name: "commands", Args: "[page]", Help: "this list, in pages", obey: obeyHelp},
+	}
+}
+
+// commands are all there are, the wiring's behind the bot's own.
+func (b *Bot) commands() []Command { return append(builtin(), b.Local...) }
+
+// command finds a command by name or alias, nil when there is none.
+func (b *Bot) command(name string) *Command {
+	all := b.commands()
+	i := slices.IndexFunc(all, func(c Command) bool { return c.Name == name || slices.Contains(c.Aliases, name) })
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
+}
+
+// obey runs a command and ends its message with the answer. The change and the
+// answer are one transaction, and both are committed when obey returns: the
+// session's next message reads the new row [IL-079].
+func (b *Bot) obey(ctx context.Context, cfg *Config, row Accepted, c call) {
+	turn := b.ID()
+	r, err := b.run(ctx, cfg, row, c)
+	if err != nil {
+		b.Log.Error("command failed", "command", c.name, "session", row.Session, "err", err)
+		r = reply{text: sayCommandFailed(c.name)}
+	}
+	e := Ending{Turn: turn, How: Commanded, Why: c.name, Aborted: r.aborted, Renew: r.renew}
+	if r.choose != nil {
+		e.Choose = &Choice{Session: row.Session, Now: *r.choose}
+	}
+	if r.aborted {
+		e.Epoch = r.epoch(ctx, b, row)
+	}
+	if r.then != nil {
+		if b.changeFirst(ctx, row, e) {
+			b.answer(row, *r.then)
+			return
+		}
+		e.Renew, e.Choose, r.text = nil, nil, sayCommandFailed(c.name)
+	}
+	e.Posts = []channels.Outbound{post(turn, channels.Command, row.In, r.text)}
+	b.end(ctx, row, e)
+}
+
+// epoch is the session's epoch, for endings that concern the running one.
+func (reply) epoch(ctx context.Context, b *Bot, row Accepted) string {
+	sess, err := b.Store.Session(ctx, row.Session)
+	if err != nil {
+		b.Log.Error("session not read", "session", row.Session, "err", err)
+	}
+	return sess.Epoch
+}
+
+// changeFirst writes a command's change ahead of the turn that its text
+// becomes; the message itself ends with that turn. Written twice (after a
+// restart in between) it does the same.
+func (b *Bot) changeFirst(ctx context.Context, row Accepted, e Ending) bool {
+	alone := Ending{Session: row.Session, How: Commanded, Why: e.Why, Renew: e.Renew, Choose: e.Choose}
+	err := b.retry(ctx, changeTries, func() error { return b.endAlone(ctx, alone) })
+	if err != nil {
+		b.Log.Error("command not written", "command", e.Why, "session", row.Session, "err", err)
+	}
+	return err == nil
+}
+
+const changeTries = 5
+
+// run finds out what to answer.
+func (b *Bot) run(ctx context.Context, cfg *Config, row Accepted, c call) (reply, error) {
+	switch {
+	case c.cmd == nil:
+		return say(sayUnknownCommand(c.name, b.commands()))
+	case c.cmd.Run != nil:
+		text, err := c.cmd.Run(ctx, c.args)
+		if err != nil {
+			text = err.Error()
+		}
+		return say(text)
+	}
+	o := &order{Bot: b, cfg: cfg, row: row, name: c.cmd.Name, args: c.args, now: b.Now()}
+	err := b.retry(ctx, readTries, func() (err error) {
+		if o.sess, err = b.Store.Session(ctx, row.Session); err != nil {
+			return err
+		}
+		o.sel, err = b.Store.Selection(ctx, row.Session)
+		return err
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	return c.cmd.obey(ctx, o)
+}
+
+// plan is what a chat turn of the session would do now, under the stored
+// selection sel.
+func (o *order) plan(sel fallback.Selection) fallback.Plan {
+	ask := fallback.Ask{Session: o.row.Session, Agent: o.row.Agent, Kind: fallback.Chat, Config: o.cfg.Fallback}
+	return fallback.Resolve(ask, sel, false)
+}
+
+// primary is the model that config gives this session.
+func (o *order) primary() fallback.Model {
+	return o.cfg.Fallback.Primary(o.row.Agent, fallback.Model{})
+}
+
+// choose is the selection after a person has chosen m.
+func (o *order) choose(m fallback.Model, p fallback.ProfileID) fallback.Selection {
+	return fallback.Choose(o.cfg.Fallback, o.row.Agent, fallback.Model{}, o.sel, m, p, o.now)
+}
+
+// obeyHelp lists the commands, ten to a page for /commands.
+func obeyHelp(_ context.Context, o *order) (reply, error) {
+	all := o.commands()
+	if o.name == "help" {
+		return say(sayHelp(all, ""))
+	}
+	shown, foot := page(all, o.args, "commands")
+	if foot != "" && len(shown) == 0 {
+		return say(foot)
+	}
+	return say(sayHelp(shown, foot))
+}
+
+// obeyWhoami tells a person how the bot knows them.
+func obeyWhoami(_ context.Context, o *order) (reply, error) {
+	return say(sayWhoami(o.row))
+}
+
+// obeyStop ends the session's running turn and empties its queue. It writes the
+// endings of the messages itself, the running one's too, and before its own: a
+// crash in between cannot bring a stopped message back [S33].
+func obeyStop(ctx context.Context, o *order) (reply, error) {
+	running, queued := o.lanes.Stop(o.row.Session, ErrAborted)
+	stopped, dropped := false, 0
+	for _, row := range running {
+		stopped = o.endStopped(ctx, row) || stopped
+	}
+	for _, row := range queued {
+		if o.endStopped(ctx, row) {
+			dropped++
+		}
+	}
+	return reply{text: sayStopped(stopped, dropped), aborted: stopped || dropped > 0}, nil
+}
+
+// endStopped ends one stopped message in silence. It is false when the
+// message's answer was faster.
+func (o *order) endStopped(ctx context.Context, row Accepted) bool {
+	if row.ID == 0 {
+		return true // a background run: its caller hears of it
+	}
+	return o.end(ctx, row, Ending{Epoch: o.sess.Epoch, How: Silent, Why: "aborted", Aborted: true})
+}
+
+// obeyNew starts a new session [D4, S10, S11]. What follows the command may
+// begin with a model; the rest is the first message.
+func obeyNew(ctx context.Context, o *order) (reply, error) {
+	m, text, refused := o.leadingModel(o.args)
+	if refused != "" {
+		return say(refused)
+	}
+	dropped := 0
+	for _, row := range o.lanes.Drop(o.row.Session, ErrAborted) { // queued follow-ups end with the old session [S11]
+		if row.ID != 0 && o.end(ctx, row, Ending{How: Silent, Why: "reset"}) {
+			dropped++
+		}
+	}
+	r := reply{renew: &Renewal{Session: o.row.Session, Epoch: o.ID(), Drop: !o.cfg.ResetKeepsModel && m.IsZero()}}
+	after := renewed(o.sel, !o.cfg.ResetKeepsModel)
+	if !m.IsZero() {
+		after = o.choose(m, "")
+		r.choose = &after
+	}
+	if text != "" {
+		r.then = &request{text: text, noProbe: !m.IsZero()}
+		return r, nil
+	}
+	r.text = sayNew(o.plan(after), !after.Model.IsZero() && m.IsZero(), dropped)
+	return r, nil
+}
+
+// renewed is what a new session keeps of a selection [D4]; the store does the
+// same in its own transaction.
+func renewed(s fallback.Selection, drop bool) fallback.Selection {
+	if drop || s.IsAuto() || s.Source == fallback.Auto {
+		return fallback.Selection{}
+	}
+	return fallback.Selection{Model: s.Model, Source: s.Source, Since: s.Since}
+}
+
+// Reset is sessions.reset: /new without a chat [D4].
+func (b *Bot) Reset(ctx context.Context, s fallback.SessionID) error {
+	for _, row := range b.lanes.Drop(s, ErrAborted) {
+		if row.ID != 0 {
+			b.end(ctx, row, Ending{How: Silent, Why: "reset"})
+		}
+	}
+	return b.endAlone(ctx, Ending{Session: s, How: Commanded, Why: "sessions.reset", Background: true,
+		Renew: &Renewal{Session: s, Epoch: b.ID(), Drop: !b.Config().ResetKeepsModel}})
+}
+
+// Patch is sessions.patch {model}: it chooses ref for the session, as /model
+// does [C10, C16]; "" or "default" frees the session. An error that is not the
+// store's says in words for people why the choice was refused.
+func (b *Bot) Patch(ctx context.Context, s fallback.SessionID, ref string) error {
+	cfg := b.Config()
+	sess, err := b.Store.Session(ctx, s)
+	if err != nil {
+		return err
+	}
+	if sess.Agent == "" {
+		sess.Agent = cfg.DefaultAgent
+	}
+	sel, err := b.Store.Selection(ctx, s)
+	if err != nil {
+		return err
+	}
+	o := &order{Bot: b, cfg: cfg, row: Accepted{Session: s, Agent: sess.Agent}, now: b.Now(), sess: sess, sel: sel}
+	if strings.TrimSpace(ref) == "" {
+		ref = wordDefault
+	}
+	m, profile, err := o.pick(ctx, ref)
+	if err != nil {
+		return err
+	}
+	now := o.choose(m, profile)
+	return b.endAlone(ctx, Ending{Session: s, How: Commanded, Why: "sessions.patch", Background: true,
+		Choose: &Choice{Session: s, Now: now}})
+}

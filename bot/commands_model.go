@@ -1,0 +1,224 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"standin/fallback"
+)
+
+const wordDefault = "default"
+
+// obeyModel shows or changes the session's model [C4–C10].
+func obeyModel(ctx context.Context, o *order) (reply, error) {
+	switch strings.ToLower(o.args) {
+	case "":
+		return say(sayModel(o.view(), o.primary()))
+	case "list":
+		return obeyModels(ctx, &order{Bot: o.Bot, cfg: o.cfg, row: o.row, name: "models", sel: o.sel, sess: o.sess, now: o.now})
+	case "status":
+		return say(sayModelStatus(o.modelStatus(ctx)))
+	}
+	m, profile, err := o.pick(ctx, o.args)
+	if err != nil {
+		return say(err.Error())
+	}
+	chosen := o.choose(m, profile)
+	listed := m == o.primary() || slices.Contains(o.cfg.Fallback.Models(), m)
+	return reply{choose: &chosen, text: sayChosen(o.plan(chosen), o.chain(chosen), profile, listed)}, nil
+}
+
+// chain is what a chat turn under sel would walk.
+func (o *order) chain(sel fallback.Selection) []fallback.Model {
+	return fallback.Chain(o.cfg.Fallback, o.plan(sel))
+}
+
+// pick finds the model that a person means: a number of the list, "default", an
+// alias, a reference, each but the number with an optional profile. The error
+// is a sentence for that person.
+func (o *order) pick(ctx context.Context, ref string) (fallback.Model, fallback.ProfileID, error) {
+	ref = strings.TrimSpace(ref)
+	if n, err := strconv.Atoi(ref); err == nil {
+		list := o.cfg.Fallback.Models()
+		if n < 1 || n > len(list) {
+			return fallback.Model{}, "", errors.New(sayOutOfRange(n, len(list)))
+		}
+		return o.permitted(list[n-1], "")
+	}
+	if bare, profile := fallback.ParseRef(ref); bare.Provider == "" && strings.EqualFold(bare.Name, wordDefault) {
+		return o.withProfile(ctx, o.primary(), profile)
+	}
+	m, profile, err := o.cfg.Fallback.ResolveRef(ref)
+	if err != nil {
+		return fallback.Model{}, "", errors.New(sayRefused(err))
+	}
+	if m, _, err = o.permitted(m, ""); err != nil {
+		return m, "", err
+	}
+	return o.withProfile(ctx, m, profile)
+}
+
+// permitted checks the allowlist; the session's own primary is always allowed [C9].
+func (o *order) permitted(m fallback.Model, p fallback.ProfileID) (fallback.Model, fallback.ProfileID, error) {
+	if m != o.primary() && !o.cfg.Fallback.Permits(m) {
+		return fallback.Model{}, "", errors.New(sayNotAllowed(m))
+	}
+	return m, p, nil
+}
+
+// withProfile checks that a named profile exists and is the provider's [C8].
+func (o *order) withProfile(ctx context.Context, m fallback.Model, p fallback.ProfileID) (fallback.Model, fallback.ProfileID, error) {
+	if p == "" {
+		return m, "", nil
+	}
+	var known []string
+	if o.Credentials != nil {
+		stored, err := o.Credentials.Profiles(ctx, o.row.Agent, m.Provider)
+		if err != nil {
+			return fallback.Model{}, "", fmt.Errorf("read the profiles of %s: %w", m.Provider, err)
+		}
+		for _, s := range stored {
+			known = append(known, string(s.ID))
+		}
+	}
+	for id, meta := range o.cfg.Fallback.Profiles {
+		if fallback.NormalProvider(meta.Provider) == m.Provider {
+			known = append(known, string(id))
+		}
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	if slices.Contains(known, string(p)) {
+		return m, p, nil
+	}
+	if owner := p.Provider(); owner != m.Provider && strings.Contains(string(p), ":") {
+		return fallback.Model{}, "", errors.New(sayForeignProfile(p, owner, m))
+	}
+	return fallback.Model{}, "", errors.New(sayNoProfile(p, m.Provider, known))
+}
+
+// obeyModels lists models: all of them by provider, or one provider's, in
+// pages. The numbers are those that /model takes [C4, C5].
+func obeyModels(_ context.Context, o *order) (reply, error) {
+	type numbered struct {
+		n int
+		m fallback.Model
+	}
+	var list []numbered
+	var providers []string
+	for i, m := range o.cfg.Fallback.Models() {
+		list = append(list, numbered{i + 1, m})
+		if !slices.Contains(providers, m.Provider) {
+			providers = append(providers, m.Provider)
+		}
+	}
+	args := strings.Fields(o.args)
+	if len(args) > 0 {
+		if _, err := strconv.Atoi(args[0]); err != nil {
+			provider := fallback.NormalProvider(args[0])
+			if !slices.Contains(providers, provider) {
+				return say(sayNoSuchProvider(args[0], providers))
+			}
+			list = slices.DeleteFunc(list, func(x numbered) bool { return x.m.Provider != provider })
+			args = args[1:]
+		}
+	}
+	shown, foot := page(list, strings.Join(args, " "), strings.TrimSpace("models "+strings.Join(strings.Fields(o.args)[:len(strings.Fields(o.args))-len(args)], " ")))
+	if len(shown) == 0 {
+		return say(foot)
+	}
+	now := o.view()
+	var lines []string
+	for _, x := range shown {
+		lines = append(lines, sayListed(x.n, x.m, o.aliases(x.m), x.m == now.Selected, x.m == o.primary()))
+	}
+	return say(sayModels(lines, foot))
+}
+
+// aliases gives a model's other names, sorted.
+func (o *order) aliases(m fallback.Model) (names []string) {
+	for name, target := range o.cfg.Fallback.Aliases {
+		if target == m {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// pageSize is how many lines a list shows at once.
+const pageSize = 20
+
+// page gives one page of a list and the line that leads to the next, or, with
+// nothing shown, the line that says why not.
+func page[T any](list []T, arg, command string) (shown []T, foot string) {
+	pages := max(1, (len(list)+pageSize-1)/pageSize)
+	n := 1
+	if arg = strings.TrimSpace(arg); arg != "" {
+		var err error
+		if n, err = strconv.Atoi(arg); err != nil || n < 1 || n > pages {
+			return nil, sayNoPage(arg, pages)
+		}
+	}
+	if n < pages {
+		foot = sayMorePages(n, pages, command)
+	}
+	return list[(n-1)*pageSize : min(n*pageSize, len(list))], foot
+}
+
+// leadingModel reads the model that may stand in front of a text: "default", an
+// alias, a reference, or a configured model's id. A word alone may also be the
+// beginning of an id. refused says why a model that was clearly meant cannot be
+// had; a word that means none belongs to the text [S10].
+func (o *order) leadingModel(args string) (m fallback.Model, text, refused string) {
+	word, rest, _ := strings.Cut(args, " ")
+	if nl := strings.IndexAny(word, "\n\t"); nl >= 0 {
+		word, rest = args[:nl], args[nl:]
+	}
+	rest = strings.TrimSpace(rest)
+	m, ok := o.meant(word, rest == "")
+	if !ok {
+		return fallback.Model{}, args, ""
+	}
+	if _, _, err := o.permitted(m, ""); err != nil {
+		return fallback.Model{}, "", err.Error()
+	}
+	return m, rest, ""
+}
+
+// meant tells which model a word names, if it does.
+func (o *order) meant(word string, alone bool) (fallback.Model, bool) {
+	c := o.cfg.Fallback
+	lower := strings.ToLower(word)
+	if word == "" {
+		return fallback.Model{}, false
+	}
+	if lower == wordDefault && alone {
+		return o.primary(), true
+	}
+	if m, ok := c.Aliases[lower]; ok {
+		return m, true
+	}
+	if ref, _ := fallback.ParseRef(word); ref.Provider != "" {
+		m, _, err := c.ResolveRef(word)
+		return m, err == nil // "and/or" names no provider
+	}
+	var begins []fallback.Model
+	for _, m := range c.Models() {
+		name := strings.ToLower(m.Name)
+		if name == lower {
+			return m, true
+		}
+		if len(word) >= 3 && strings.HasPrefix(name, lower) {
+			begins = append(begins, m)
+		}
+	}
+	if len(begins) == 1 && (alone || strings.ContainsAny(word, "-.0123456789")) {
+		return begins[0], true
+	}
+	return fallback.Model{}, false
+}

@@ -1,0 +1,64 @@
+package bot
+
+import (
+	"time"
+
+	"standin/fallback"
+)
+
+// Config is the compiled settings of this room. It is immutable: a turn keeps
+// the one it started with, a reload hands out a new one [G9].
+type Config struct {
+	Fallback     *fallback.Config
+	DefaultAgent fallback.AgentID
+	Agents       map[fallback.AgentID]AgentConfig
+	// MaxConcurrent bounds the turns that run side by side over all sessions
+	// (agents.defaults.maxConcurrent) [S28].
+	MaxConcurrent int
+	// HistoryTurns is how many of the user's turns a model sees again
+	// (historyLimit) [S17]; 0: none.
+	HistoryTurns int
+	// ReplayMaxAge: an older message that was accepted but never ended is not
+	// run at start-up (inbox.replayMaxAge) [D21]; 0: no limit.
+	ReplayMaxAge time.Duration
+	// Notices says where fallback notices are shown (messages.fallbackNotices) [D12].
+	Notices Notices
+	// ResetKeepsModel: /new and /reset leave a user's model in place
+	// (session.resetKeepsModel) [D4].
+	ResetKeepsModel bool
+	// ResetTriggers are words that count as /new, beside it (session.resetTriggers) [S10].
+	ResetTriggers []string
+	// DrainTimeout is how long Stop lets running turns finish.
+	DrainTimeout time.Duration
+	// Version of the daemon, for /status.
+	Version string
+}
+
+// AgentConfig is what the bot knows of an agent.
+type AgentConfig struct {
+	Name   string // for people
+	System string // system prompt, "" for none
+}
+
+// Notices says on which surfaces fallback notices appear [D12].
+type Notices string
+
+// The choices of messages.fallbackNotices.
+const (
+	NoticesAll    Notices = "all"
+	NoticesDirect Notices = "direct" // in direct chats only
+	NoticesOff    Notices = "off"
+)
+
+// Defaults are the settings of an empty file, without models.
+func Defaults() Config {
+	return Config{
+		DefaultAgent:    "main",
+		MaxConcurrent:   4,
+		HistoryTurns:    50,
+		ReplayMaxAge:    15 * time.Minute,
+		Notices:         NoticesAll,
+		ResetKeepsModel: true,
+		DrainTimeout:    20 * time.Second,
+	}
+}

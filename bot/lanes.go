@@ -1,0 +1,206 @@
+package bot
+
+import (
+	"context"
+	"sync"
+
+	"standin/fallback"
+)
+
+// job is one piece of work of a session.
+type job struct {
+	// row is the message that waits for it; its ID is 0 for a background run.
+	row Accepted
+	run func(ctx context.Context)
+	// dropped is called instead of run when the queue is emptied; nil: nobody waits.
+	dropped func(cause error)
+}
+
+// lanes runs jobs: one at a time for each session [I9], at most limit() over
+// all of them [S28]. Sessions take turns: one that has just run stands behind
+// those that wait. A goroutine exists only while a job runs.
+type lanes struct {
+	limit func() int // read when a job might start, so that a reload counts
+
+	mu      sync.Mutex
+	held    bool // collect, but start nothing (boot)
+	closed  bool // start nothing any more (shutdown)
+	busy    map[fallback.SessionID]*lane
+	ready   []fallback.SessionID // sessions with work and nothing running, in order
+	running int
+	quiet   []chan struct{} // waiters of Quiet
+}
+
+// lane is a session that has work.
+type lane struct {
+	queue   []job
+	current *job
+	cancel  context.CancelCauseFunc // of current
+}
+
+func newLanes(limit func() int) *lanes {
+	return &lanes{limit: limit, held: true, busy: map[fallback.SessionID]*lane{}}
+}
+
+// Do queues a job behind the session's others.
+func (l *lanes) Do(s fallback.SessionID, j job) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ln := l.busy[s]
+	if ln == nil {
+		ln = &lane{}
+		l.busy[s] = ln
+		l.ready = append(l.ready, s)
+	}
+	ln.queue = append(ln.queue, j)
+	l.startLocked()
+}
+
+// Release lets the collected jobs start.
+func (l *lanes) Release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = false
+	l.startLocked()
+}
+
+// Close keeps further jobs from starting; what runs goes on.
+func (l *lanes) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	l.tellLocked()
+}
+
+// Stop ends the session's running job for the cause and empties its queue. It
+// gives the rows that this concerns, the running one first.
+func (l *lanes) Stop(s fallback.SessionID, cause error) (running, queued []Accepted) {
+	l.mu.Lock()
+	if ln := l.busy[s]; ln != nil && ln.current != nil {
+		running = []Accepted{ln.current.row}
+		ln.cancel(cause)
+	}
+	l.mu.Unlock()
+	return running, l.Drop(s, cause)
+}
+
+// Drop empties the session's queue and leaves its running job alone.
+func (l *lanes) Drop(s fallback.SessionID, cause error) []Accepted {
+	l.mu.Lock()
+	var dropped []job
+	if ln := l.busy[s]; ln != nil {
+		dropped, ln.queue = ln.queue, nil
+	}
+	l.mu.Unlock()
+	var rows []Accepted
+	for _, j := range dropped {
+		rows = append(rows, j.row)
+		if j.dropped != nil {
+			j.dropped(cause)
+		}
+	}
+	return rows
+}
+
+// Interrupt ends the session's running job for the cause, leaves its queue, and
+// reports whether there was one.
+func (l *lanes) Interrupt(s fallback.SessionID, cause error) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ln := l.busy[s]
+	if ln == nil || ln.current == nil {
+		return false
+	}
+	ln.cancel(cause)
+	return true
+}
+
+// InterruptAll ends every running job for the cause.
+func (l *lanes) InterruptAll(cause error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, ln := range l.busy {
+		if ln.current != nil {
+			ln.cancel(cause)
+		}
+	}
+}
+
+// Depth tells whether a job of the session runs and how many wait.
+func (l *lanes) Depth(s fallback.SessionID) (running bool, waiting int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ln := l.busy[s]
+	if ln == nil {
+		return false, 0
+	}
+	return ln.current != nil, len(ln.queue)
+}
+
+// Quiet waits until no job runs and none may start, or ctx ends.
+func (l *lanes) Quiet(ctx context.Context) error {
+	l.mu.Lock()
+	if l.isQuietLocked() {
+		l.mu.Unlock()
+		return nil
+	}
+	ch := make(chan struct{})
+	l.quiet = append(l.quiet, ch)
+	l.mu.Unlock()
+	select {
+	case <-ch:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (l *lanes) isQuietLocked() bool {
+	return l.running == 0 && (l.closed || len(l.ready) == 0)
+}
+
+func (l *lanes) tellLocked() {
+	if !l.isQuietLocked() {
+		return
+	}
+	for _, ch := range l.quiet {
+		close(ch)
+	}
+	l.quiet = nil
+}
+
+// startLocked starts jobs of the sessions in front while there is room.
+func (l *lanes) startLocked() {
+	for !l.held && !l.closed && len(l.ready) > 0 && l.running < max(1, l.limit()) {
+		s := l.ready[0]
+		l.ready = l.ready[1:]
+		ln := l.busy[s]
+		if len(ln.queue) == 0 { // emptied by Drop while it waited
+			delete(l.busy, s)
+			continue
+		}
+		j := ln.queue[0]
+		ln.queue = ln.queue[1:]
+		ctx, cancel := context.WithCancelCause(context.Background())
+		ln.current, ln.cancel = &j, cancel
+		l.running++
+		go l.run(ctx, s, ln)
+	}
+	l.tellLocked()
+}
+
+// run does one job and puts its session behind the waiting ones.
+func (l *lanes) run(ctx context.Context, s fallback.SessionID, ln *lane) {
+	ln.current.run(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ln.cancel(nil)
+	ln.current, ln.cancel = nil, nil
+	l.running--
+	if len(ln.queue) > 0 {
+		l.ready = append(l.ready, s)
+	} else {
+		delete(l.busy, s)
+	}
+	l.startLocked()
+}

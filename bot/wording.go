@@ -1,0 +1,414 @@
+package bot
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"standin/fallback"
+)
+
+// This file and its sister wording_failure.go hold every sentence that the bot
+// itself says to people; the two notice lines are fallback/notice.go's. Each
+// says what is the case, what happens next, and what the reader can do.
+
+// hintAborted is added to the instructions of the turn after a stopped one [S34].
+const hintAborted = "(The person stopped your previous answer before it was finished.)"
+
+func sayUnknownCommand(name string, all []Command) string {
+	best, far := "", 3 // two slips at most
+	for _, c := range all {
+		for _, n := range append([]string{c.Name}, c.Aliases...) {
+			if d := slips(name, n); d < far {
+				best, far = n, d
+			}
+		}
+	}
+	if best != "" {
+		return fmt.Sprintf("I don't know /%s. Did you mean /%s? /help lists what I know.", name, best)
+	}
+	return fmt.Sprintf("I don't know /%s. /help lists what I know. If it was meant as a message, put something in front of the slash.", name)
+}
+
+// slips counts the letters to add, drop or replace to make b of a.
+func slips(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+func sayCommandFailed(name string) string {
+	return fmt.Sprintf("/%s did not work: I could not read or write my own notes just now. Nothing has changed; please try again in a moment.", name)
+}
+
+func sayHelp(all []Command, foot string) string {
+	var s strings.Builder
+	s.WriteString("Write to me as you would to a colleague, or use a command:")
+	for _, c := range all {
+		fmt.Fprintf(&s, "\n/%s", c.Name)
+		if c.Args != "" {
+			s.WriteString(" " + c.Args)
+		}
+		s.WriteString(": " + c.Help)
+		if len(c.Aliases) > 0 {
+			s.WriteString(" (also /" + strings.Join(c.Aliases, ", /") + ")")
+		}
+	}
+	if foot != "" {
+		s.WriteString("\n" + foot)
+	}
+	return s.String()
+}
+
+func sayWhoami(row Accepted) string {
+	in := row.In
+	lines := []string{"Channel: " + in.To.Channel, "Your id: " + in.From.ID}
+	if in.From.Name != "" {
+		lines = append(lines, "Your name: "+in.From.Name)
+	}
+	lines = append(lines, fmt.Sprintf("This chat: %s (%s)", in.To.Conversation, in.Chat))
+	if in.To.Thread != "" {
+		lines = append(lines, "Thread: "+in.To.Thread)
+	}
+	return strings.Join(append(lines, "Session: "+string(row.Session)), "\n")
+}
+
+func sayStopped(running bool, dropped int) string {
+	switch {
+	case running && dropped > 0:
+		return fmt.Sprintf("Stopped, and dropped %s. Nothing more will come of them.", waiting(dropped))
+	case running:
+		return "Stopped."
+	case dropped > 0:
+		return fmt.Sprintf("Dropped %s.", waiting(dropped))
+	}
+	return "There was nothing to stop."
+}
+
+func waiting(n int) string {
+	if n == 1 {
+		return "one waiting message"
+	}
+	return fmt.Sprintf("%d waiting messages", n)
+}
+
+// sayNew names the model of a new session and why it is that one [D4, IL-265].
+func sayNew(p fallback.Plan, kept bool, dropped int) string {
+	s := "New session. Model: " + p.Selected.String()
+	switch {
+	case kept:
+		s += fmt.Sprintf(" (kept from your own choice; /model default goes back to %s).", p.Primary)
+	case p.Selected == p.Primary:
+		s += " (default)."
+	default:
+		s += " (your choice; only this model answers)."
+	}
+	if dropped > 0 {
+		s += fmt.Sprintf(" Dropped %s of the old one.", waiting(dropped))
+	}
+	return s
+}
+
+// sayModel is the compact answer of a bare /model [C4].
+func sayModel(v view, primary fallback.Model) string {
+	lines := []string{"Model: " + v.Selected.String() + pinned(v.Plan, primary)}
+	if v.Active != v.Selected {
+		lines = append(lines, "Answering now: "+v.Active.String()+because(v.Reason))
+	}
+	return strings.Join(append(lines,
+		"Switch: /model <provider/model, alias or number>; back to the default: /model default",
+		"Browse: /models"), "\n")
+}
+
+// pinned tells how the selected model came about.
+func pinned(p fallback.Plan, primary fallback.Model) string {
+	switch {
+	case p.Why == fallback.FromUser || p.Why == fallback.FromLegacy:
+		return fmt.Sprintf(" (your choice; the default is %s)", primary)
+	case p.Strict:
+		return " (default; no stand-in is configured)"
+	}
+	return " (default)"
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " (" + reason + ")"
+}
+
+// sayChosen answers a choice of model: what is active now, and whether anything
+// may stand in for it.
+func sayChosen(p fallback.Plan, chain []fallback.Model, profile fallback.ProfileID, listed bool) string {
+	var s string
+	if p.Selected == p.Primary {
+		s = "Back on the default model " + p.Selected.String()
+	} else {
+		s = "From now on " + p.Selected.String() + " answers in this session"
+	}
+	if profile != "" {
+		s += ", with the credential " + string(profile) + " and no other"
+	}
+	switch {
+	case !p.Strict && len(chain) > 1:
+		s += ". If it fails, " + names(chain[1:]) + " may stand in."
+	case p.Selected == p.Primary:
+		s += ". No other model stands in for it."
+	default:
+		s += ": only this model, no stand-in if it fails. /model default goes back to " + p.Primary.String() + "."
+	}
+	if !listed {
+		s += " It is not in my list of models, so I cannot tell whether the name is right before your next message."
+	}
+	return s
+}
+
+// names joins models as "a, b or c".
+func names(models []fallback.Model) string {
+	var s []string
+	for _, m := range models {
+		s = append(s, m.String())
+	}
+	return oneOf(s)
+}
+
+func oneOf(s []string) string {
+	if n := len(s); n > 1 {
+		return strings.Join(s[:n-1], ", ") + " or " + s[n-1]
+	}
+	return strings.Join(s, "")
+}
+
+// sayRefused words a reference that names no model.
+func sayRefused(err error) string {
+	text := err.Error()
+	var ref *fallback.RefError
+	if errors.As(err, &ref) {
+		text = fmt.Sprintf("%q does not work: %s.", ref.Ref, ref.Why)
+		if len(ref.Near) > 0 {
+			text += " Did you mean " + oneOf(ref.Near) + "?"
+		}
+	}
+	return text + " Nothing has changed. /models lists the choices; /model default goes back to the default."
+}
+
+func sayNotAllowed(m fallback.Model) string {
+	return fmt.Sprintf("%s is not among the models that may be chosen here. Nothing has changed. /models lists them.", m)
+}
+
+func sayOutOfRange(n, last int) string {
+	return fmt.Sprintf("There is no number %d: choose 1–%d from /models. Nothing has changed.", n, last)
+}
+
+func sayForeignProfile(p fallback.ProfileID, owner string, m fallback.Model) string {
+	return fmt.Sprintf("The credential %s belongs to %s, but %s needs one of %s. Nothing has changed.", p, owner, m, m.Provider)
+}
+
+func sayNoProfile(p fallback.ProfileID, provider string, known []string) string {
+	if len(known) == 0 {
+		return fmt.Sprintf("I have no credential %s, nor any other of %s. Nothing has changed.", p, provider)
+	}
+	return fmt.Sprintf("I have no credential %s. Those of %s are: %s. Nothing has changed.", p, provider, strings.Join(known, ", "))
+}
+
+func sayNoSuchProvider(name string, known []string) string {
+	return fmt.Sprintf("I have no models of %q. The providers are: %s.", name, strings.Join(known, ", "))
+}
+
+func sayNoPage(arg string, pages int) string {
+	if pages == 1 {
+		return fmt.Sprintf("There is no page %q: the list has only one.", arg)
+	}
+	return fmt.Sprintf("There is no page %q: the list has pages 1–%d.", arg, pages)
+}
+
+func sayMorePages(n, pages int, command string) string {
+	return fmt.Sprintf("Page %d of %d; go on with /%s %d", n, pages, command, n+1)
+}
+
+func sayListed(n int, m fallback.Model, aliases []string, selected, primary bool) string {
+	s := fmt.Sprintf("%d) %s", n, m)
+	if len(aliases) > 0 {
+		s += " (" + strings.Join(aliases, ", ") + ")"
+	}
+	if primary {
+		s += ", the default"
+	}
+	if selected {
+		s += " ← selected"
+	}
+	return s
+}
+
+func sayModels(lines []string, foot string) string {
+	if foot == "" {
+		foot = "Choose with /model <number>, back with /model default."
+	}
+	return strings.Join(append(lines, foot), "\n")
+}
+
+func sayModelStatus(v view, primary fallback.Model, agent fallback.AgentID, providers []providerStatus) string {
+	lines := []string{"Default: " + primary.String(), "Agent: " + string(agent), "Selected: " + v.Selected.String() + pinned(v.Plan, primary)}
+	if v.Active != v.Selected {
+		lines = append(lines, "Answering now: "+v.Active.String()+because(v.Reason))
+	}
+	for _, p := range providers {
+		line := p.Name + ":"
+		if p.URL != "" {
+			line += " " + p.URL
+		}
+		if p.API != "" {
+			line += " (" + p.API + ")"
+		}
+		if len(p.Profiles) > 0 {
+			line += "; credentials: " + strings.Join(p.Profiles, ", ")
+		}
+		lines = append(lines, line, "  "+strings.Join(p.Models, ", "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// sayStatus is the card of /status [C12, C13, M31].
+func sayStatus(s status) string {
+	var lines []string
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	if s.Version != "" {
+		add("standin %s", s.Version)
+	}
+	add("Model: %s%s", s.Selected, pinned(s.Plan, s.Primary))
+	if s.Plan.Invalid != "" {
+		add("This choice cannot be asked: %s. /model default mends it.", s.Plan.Invalid)
+	}
+	if chosen := s.Plan.Why == fallback.FromUser || s.Plan.Why == fallback.FromLegacy; chosen {
+		add("Only this model answers, no stand-in. /model default goes back.")
+	}
+	if s.Active != s.Selected {
+		line := "Answering now: " + s.Active.String() + " stands in" + because(s.Reason)
+		if !s.Since.IsZero() {
+			line += fmt.Sprintf(", since %s", age(s.Now.Sub(s.Since)))
+		}
+		add("%s", line)
+		if s.Probing {
+			add("%s", nextProbe(s.view, s.Now))
+		}
+	}
+	if stand := standIns(s); len(stand) > 0 {
+		add("Stand-ins: %s", joined(stand, " → "))
+	}
+	if pin := s.Sel.Pin; pin.Profile != "" && pin.ByPerson() {
+		add("Credential: %s (your choice, until /new)", pin.Profile)
+	}
+	for _, w := range s.Windows {
+		of := ""
+		if w.Model != "" {
+			of = " for " + w.Model
+		}
+		add("Credential %s is resting%s: %s, %s left", w.Profile, of, word(w.Reason), countdown(w.Until.Sub(s.Now)))
+	}
+	line := "Session: " + string(s.Key)
+	if !s.Sess.StartedAt.IsZero() {
+		line += fmt.Sprintf(", %s old", age(s.Now.Sub(s.Sess.StartedAt)))
+	}
+	add("%s, %s", line, count(s.Sess.Turns, "turn", "turns"))
+	add("History: the last %s", count(s.History, "turn", "turns"))
+	switch {
+	case s.Running:
+		add("Queue: one answer running, %d waiting", s.Waiting)
+	case s.Waiting > 0:
+		add("Queue: %d waiting for a free place", s.Waiting)
+	default:
+		add("Queue: empty")
+	}
+	add("Up for %s", age(s.Uptime))
+	return strings.Join(lines, "\n")
+}
+
+// nextProbe tells when the selected model is looked at again.
+func nextProbe(v view, now time.Time) string {
+	if !v.Probe.After(now) {
+		return v.Selected.String() + " is tried again with your next message"
+	}
+	return fmt.Sprintf("%s is tried again with the first message in %s", v.Selected, countdown(v.Probe.Sub(now)))
+}
+
+// standIns are the models that may answer in the selected one's place; none
+// for a strict selection.
+func standIns(s status) []fallback.Model {
+	if s.Plan.Strict {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(s.Chain), func(m fallback.Model) bool { return m == s.Selected })
+}
+
+func joined(models []fallback.Model, sep string) string {
+	var s []string
+	for _, m := range models {
+		s = append(s, m.String())
+	}
+	return strings.Join(s, sep)
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// age is a span that has passed, rounded down to what matters.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", max(0, int(d.Seconds())))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d days", int(d.Hours())/24)
+}
+
+// sayMissed names a message that came too long ago to be answered now [D21].
+func sayMissed(rows []Accepted, now time.Time) string {
+	last := rows[len(rows)-1]
+	what := fmt.Sprintf("your message “%s” of %s ago", excerpt(last.In.Text, 60), age(now.Sub(last.At)))
+	if n := len(rows) - 1; n > 0 {
+		what = fmt.Sprintf("%s here, the last being “%s” of %s ago", count(n+1, "message", "messages"), excerpt(last.In.Text, 60), age(now.Sub(last.At)))
+	}
+	return "I was away and did not get to " + what + ". I have not acted on it; please send it again if it still matters."
+}
+
+// excerpt is a text in one line of at most n characters.
+func excerpt(text string, n int) string {
+	r := []rune(strings.Join(strings.Fields(text), " "))
+	if len(r) > n {
+		return strings.TrimSpace(string(r[:n-1])) + "…"
+	}
+	return string(r)
+}
+
+// sayDropped tells that a user's choice has left the allowlist [T7]; "" when
+// the plan says nothing of the kind.
+func sayDropped(p fallback.Plan) string {
+	if !p.Clear || p.ClearWhy != fallback.ClearNotPermitted {
+		return ""
+	}
+	return fmt.Sprintf("Your model %s may not be chosen any more, so this session is back on the default %s. /models lists the choices.", p.Cleared, p.Selected)
+}
