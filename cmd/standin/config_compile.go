@@ -1,0 +1,264 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"standin/bot"
+	"standin/fallback"
+	"standin/fallback/provider"
+)
+
+// compiler turns a document that has the right form into what the rooms want,
+// and checks what no schema can: that names name something.
+type compiler struct {
+	reading
+	file   string
+	lines  []string
+	root   *node
+	doc    *document
+	faults []Fault
+
+	endpoints map[string]provider.Endpoint
+	lists     map[string][]string // models.providers.<id>.models
+	envKeys   map[string]string   // provider → its vendor's variable
+	aliases   map[string]fallback.Model
+	allowed   []fallback.Model
+	profiles  []fallback.Profile
+	metas     map[fallback.ProfileID]fallback.ProfileMeta
+}
+
+func newCompiler(r reading, file string, lines []string, root *node, doc *document) *compiler {
+	return &compiler{
+		reading: r, file: file, lines: lines, root: root, doc: doc,
+		endpoints: map[string]provider.Endpoint{},
+		lists:     map[string][]string{},
+		envKeys:   map[string]string{},
+		aliases:   map[string]fallback.Model{},
+		metas:     map[fallback.ProfileID]fallback.ProfileMeta{},
+	}
+}
+
+// report adds a fault at the value of p; where p is not written, at the nearest
+// part that is.
+func (c *compiler) report(p keyPath, msg, mend string) {
+	n, _ := c.root.at(p)
+	c.add(Fault{Line: n.line, Col: n.col, Path: p.String(), Msg: msg, Mend: mend})
+}
+
+// reportKey adds a fault at the last key of p instead of its value.
+func (c *compiler) reportKey(p keyPath, msg, mend string) {
+	parent, _ := c.root.at(p[:len(p)-1])
+	f := Fault{Line: parent.line, Col: parent.col, Path: p.String(), Msg: msg, Mend: mend}
+	if e := parent.entry(fmt.Sprint(p[len(p)-1])); e != nil {
+		f.Line, f.Col = e.line, e.col
+	}
+	c.add(f)
+}
+
+func (c *compiler) warn(p keyPath, msg, mend string) {
+	c.report(p, msg, mend)
+	c.faults[len(c.faults)-1].Warning = true
+}
+
+func (c *compiler) add(f Fault) {
+	f.File = c.file
+	c.faults = append(c.faults, f.in(c.lines))
+}
+
+// shown gives the value at p as a message may show it.
+func (c *compiler) shown(p keyPath, text string) string {
+	if n, written := c.root.at(p); written && n.kind == isText {
+		return shown(n)
+	}
+	return fmt.Sprintf("%q", mask(text))
+}
+
+// compile gives the compiled config; it is of no use when a fault was found.
+func (c *compiler) compile() *Compiled {
+	c.readProviders()
+	c.readAllowed()
+	f := &fallback.Config{
+		Agents:       map[fallback.AgentID]fallback.ModelChoice{},
+		Profiles:     c.metas,
+		Order:        map[string][]fallback.ProfileID{},
+		Providers:    c.endpoints,
+		Aliases:      c.aliases,
+		Allowed:      c.allowed,
+		DefaultAgent: "main",
+	}
+	b := bot.Defaults()
+	b.Fallback, b.Agents = f, map[fallback.AgentID]bot.AgentConfig{}
+	out := &Compiled{Fallback: f, Bot: &b}
+
+	d := c.doc.Agents.Defaults
+	f.Default = c.choice(d.Model, keyPath{"agents", "defaults", "model"}, fallback.Model{})
+	f.Attempt = provider.Limits{
+		Connect:    time.Duration(d.Attempt.Connect),
+		FirstToken: time.Duration(d.Attempt.FirstToken),
+		Idle:       time.Duration(d.Attempt.Idle),
+	}
+	f.RunTimeout = time.Duration(d.TimeoutSeconds) * time.Second
+	b.MaxConcurrent, b.HistoryTurns = d.MaxConcurrent, d.HistoryLimit
+	b.Notices = bot.Notices(c.doc.Messages.FallbackNotices)
+	b.ResetKeepsModel = c.doc.Session.ResetKeepsModel
+	b.ResetTriggers = c.doc.Session.ResetTriggers
+	b.ReplayMaxAge = time.Duration(c.doc.Inbox.ReplayMaxAge)
+	c.readAgents(f, &b)
+	b.DefaultAgent = f.DefaultAgent
+
+	c.readAuth(f)
+	out.Profiles = c.profiles
+	f.SkipTTL, out.RetryMaxWait = c.readKnobs()
+	out.Plans = plansOf(f, &b, c.doc)
+	c.warnSinglePoint(out)
+	return out
+}
+
+// readAgents reads agents.list; without it there is one agent, main.
+func (c *compiler) readAgents(f *fallback.Config, b *bot.Config) {
+	system := c.doc.Agents.Defaults.SystemPrompt
+	if len(c.doc.Agents.List) == 0 {
+		b.Agents["main"] = bot.AgentConfig{Name: "main", System: system}
+		return
+	}
+	marked := -1
+	for i, a := range c.doc.Agents.List {
+		id, p := fallback.AgentID(a.ID), c.item(keyPath{"agents", "list"}, i)
+		if _, twice := b.Agents[id]; twice {
+			c.report(p.key("id"), fmt.Sprintf("an agent %q stands before it", id), "give each agent an id of its own")
+			continue
+		}
+		agent := bot.AgentConfig{Name: a.Name, System: system}
+		if agent.Name == "" {
+			agent.Name = a.ID
+		}
+		if a.SystemPrompt != nil {
+			agent.System = *a.SystemPrompt
+		}
+		b.Agents[id] = agent
+		// An object with neither key is as none (failover.md 3.1).
+		if a.Model.Primary != "" || a.Model.Listed || a.Model.Text {
+			f.Agents[id] = c.choice(a.Model, p.key("model"), f.Default.Primary)
+		}
+		if i == 0 {
+			f.DefaultAgent = id
+		}
+		if a.Default {
+			if marked >= 0 {
+				c.report(p.key("default"), fmt.Sprintf("%q is marked default too", c.doc.Agents.List[marked].ID), "mark one agent")
+				continue
+			}
+			marked, f.DefaultAgent = i, id
+		}
+	}
+}
+
+// item leads to the i-th item that is left in the list at p, by its number in
+// the file: faulty items were taken out.
+func (c *compiler) item(p keyPath, i int) keyPath {
+	if n, written := c.root.at(p); written && i < len(n.items) {
+		i = n.items[i].index
+	}
+	return p.item(i)
+}
+
+// readAuth reads auth: profiles, order, cooldowns.
+func (c *compiler) readAuth(f *fallback.Config) {
+	a := c.doc.Auth
+	c.readProfiles(a.Profiles)
+	at := keyPath{"auth", "order"}
+	for _, name := range sortedKeys(a.Order) {
+		id, p := fallback.NormalProvider(name), at.key(name)
+		c.knownProvider(id, p)
+		if _, twice := f.Order[id]; twice {
+			c.reportKey(p, fmt.Sprintf("the provider %s stands twice", id), "keep one order")
+		}
+		order := []fallback.ProfileID{} // explicit, also when empty (failover.md 8.2)
+		for i, text := range a.Order[name] {
+			if pid, ok := c.ordered(text, id, c.item(p, i)); ok && !slices.Contains(order, pid) {
+				order = append(order, pid)
+			}
+		}
+		f.Order[id] = order
+	}
+	f.Cooldowns = c.cooldowns(a.Cooldowns)
+}
+
+// ordered checks one profile id of auth.order.
+func (c *compiler) ordered(text, providerID string, p keyPath) (fallback.ProfileID, bool) {
+	pid := fallback.ProfileID(strings.TrimSpace(text))
+	var known []string
+	for id, m := range c.metas {
+		if m.Provider == providerID {
+			known = append(known, string(id))
+		}
+	}
+	for _, own := range c.profiles {
+		if own.Provider == providerID && !slices.Contains(known, string(own.ID)) {
+			known = append(known, string(own.ID))
+		}
+	}
+	if c.stored != nil {
+		known = append(known, c.stored(providerID)...)
+	}
+	switch {
+	case slices.Contains(known, string(pid)):
+	case strings.Contains(text, ":") && pid.Provider() != providerID:
+		c.report(p, fmt.Sprintf("%s is a profile of %s", c.shown(p, text), pid.Provider()), fmt.Sprintf("list profiles of %s here", providerID))
+		return "", false
+	case c.anyModel:
+	case c.stored != nil || nearest(text, known) != "" || !strings.Contains(text, ":"):
+		c.report(p, fmt.Sprintf("there is no profile %s", c.shown(p, text)), didYouMean(text, known))
+		return "", false
+	default: // it may be stored; this reader cannot look
+		c.warn(p, fmt.Sprintf("%s is not in auth.profiles", c.shown(p, text)), "it is used once standin has stored a profile of that name")
+	}
+	return pid, true
+}
+
+// cooldowns reads auth.cooldowns [M23, M24].
+func (c *compiler) cooldowns(k cooldownKeys) fallback.CooldownConfig {
+	at := keyPath{"auth", "cooldowns"}
+	byProvider := map[string]time.Duration{}
+	for _, name := range sortedKeys(k.BillingBackoffHoursByProvider) {
+		p := at.key("billingBackoffHoursByProvider").key(name)
+		hours, id := k.BillingBackoffHoursByProvider[name], fallback.NormalProvider(name)
+		c.knownProvider(id, p)
+		if hours <= 0 || hours > 8760 {
+			c.report(p, "must be greater than 0 and at most 8760", "")
+			continue
+		}
+		byProvider[id] = span(hours, time.Hour)
+	}
+	if k.BillingMaxHours < k.BillingBackoffHours {
+		c.warn(at.key("billingMaxHours"), "is shorter than billingBackoffHours, which is used instead", "")
+	}
+	if k.AuthPermanentMaxMinutes < k.AuthPermanentBackoffMinutes {
+		c.warn(at.key("authPermanentMaxMinutes"), "is shorter than authPermanentBackoffMinutes, which is used instead", "")
+	}
+	return fallback.CooldownConfig{
+		BillingBackoff:            span(k.BillingBackoffHours, time.Hour),
+		BillingBackoffByProvider:  byProvider,
+		BillingMax:                span(max(k.BillingMaxHours, k.BillingBackoffHours), time.Hour),
+		AuthPermanentBackoff:      span(k.AuthPermanentBackoffMinutes, time.Minute),
+		AuthPermanentMax:          span(max(k.AuthPermanentMaxMinutes, k.AuthPermanentBackoffMinutes), time.Minute),
+		FailureWindow:             span(k.FailureWindowHours, time.Hour),
+		OverloadedProfileRotation: k.OverloadedProfileRotations,
+		OverloadedBackoff:         time.Duration(k.OverloadedBackoffMs) * time.Millisecond,
+		RateLimitedRotation:       k.RateLimitedProfileRotations,
+	}
+}
+
+func span(n float64, unit time.Duration) time.Duration { return time.Duration(n * float64(unit)) }
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"standin/fallback"
+	"standin/fallback/provider"
+)
+
+// readProfiles reads auth.profiles, and makes the profiles that need no store:
+// those whose key the config refers to, those whose vendor's variable is set,
+// and the keyless one of a local server.
+func (c *compiler) readProfiles(profiles map[string]profileKeys) {
+	at := keyPath{"auth", "profiles"}
+	for _, name := range sortedKeys(profiles) {
+		k, p, id := profiles[name], at.key(name), fallback.ProfileID(name)
+		owner, rest, ok := strings.Cut(name, ":")
+		if !ok || strings.TrimSpace(owner) == "" || rest == "" {
+			c.reportKey(p, "is no profile id", "write provider:name, such as openai:default")
+			continue
+		}
+		if k.Provider != "" && fallback.NormalProvider(k.Provider) != id.Provider() {
+			c.report(p.key("provider"), fmt.Sprintf("differs from %s, which the profile id begins with", id.Provider()), "make them equal")
+			continue
+		}
+		c.knownProvider(id.Provider(), p)
+		c.metas[id] = fallback.ProfileMeta{Provider: id.Provider(), Mode: fallback.CredentialType(k.Mode)}
+		if !k.KeyRef.given() {
+			continue
+		}
+		kind := fallback.CredentialType(k.Mode)
+		if kind == "" {
+			kind = fallback.APIKey
+		}
+		if kind == fallback.OAuth {
+			c.report(p.key("keyRef"), "an OAuth login is more than one key", "remove keyRef; the login is stored")
+			continue
+		}
+		if key, ok := c.resolve(k.KeyRef, p.key("keyRef"), c.variableFor(id.Provider())); ok {
+			c.profiles = append(c.profiles, fallback.Profile{ID: id, Provider: id.Provider(), Type: kind, Key: key, Account: k.Email})
+		}
+	}
+	for _, id := range sortedKeys(c.endpoints) {
+		c.defaultProfile(id)
+	}
+}
+
+// defaultProfile makes <provider>:default, unless auth.profiles has made it.
+func (c *compiler) defaultProfile(id string) {
+	made := fallback.Profile{ID: fallback.ProfileID(id + ":default"), Provider: id, Type: fallback.APIKey}
+	name, k := id, providerKeys{}
+	for n, own := range c.doc.Models.Providers {
+		if fallback.NormalProvider(n) == id {
+			name, k = n, own
+		}
+	}
+	p := keyPath{"models", "providers", name, "apiKey"}
+	for _, other := range c.profiles {
+		if other.ID == made.ID {
+			if k.APIKey.given() {
+				c.report(p, fmt.Sprintf("auth.profiles has a key for %s too", made.ID), "keep one of them")
+			}
+			return
+		}
+	}
+	switch env := c.envKeys[id]; {
+	case k.APIKey.given():
+		key, ok := c.resolve(k.APIKey, p, c.variableFor(id))
+		if !ok {
+			return
+		}
+		made.Key = key
+	case env != "" && c.getenv(env) != "":
+		made.Key = provider.NewKey(strings.TrimSpace(c.getenv(env)))
+	case c.endpoints[id].NoKey:
+		made.Keyless = true
+	default:
+		return
+	}
+	c.profiles = append(c.profiles, made)
+}
+
+// variableFor is the variable that usually holds a provider's key.
+func (c *compiler) variableFor(id string) string {
+	if env := c.envKeys[id]; env != "" {
+		return env
+	}
+	clean := strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToUpper(id))
+	if clean == "" || clean[0] >= '0' && clean[0] <= '9' {
+		clean = "P_" + clean
+	}
+	return clean + "_API_KEY"
+}
+
+// maxSecret bounds a secret file in bytes.
+const maxSecret = 64 << 10
+
+// resolve reads a secret, once and eagerly: a reference that leads nowhere is a
+// fault now and not in the middle of an outage [G6].
+func (c *compiler) resolve(s secret, p keyPath, usual string) (provider.Key, bool) {
+	text := s.Text
+	switch s.Source {
+	case "env":
+		if text = c.getenv(s.ID); text == "" {
+			c.report(p.key("id"), fmt.Sprintf("the variable %s is not set", c.shown(p.key("id"), s.ID)), "set it in the environment of standin")
+			return provider.Key{}, false
+		}
+	case "file":
+		path := s.ID
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(c.base, path)
+		}
+		data, err := readBounded(path, maxSecret)
+		switch {
+		case err != nil:
+			c.report(p.key("id"), "the file cannot be read: "+reasonOf(err), "its path is relative to the config file")
+			return provider.Key{}, false
+		case len(data) > maxSecret || bytes.IndexByte(data, 0) >= 0:
+			c.report(p.key("id"), "the file does not hold a single key", "")
+			return provider.Key{}, false
+		}
+		text = string(data)
+	default:
+		n, written := c.root.at(p)
+		if written && n.kind == isText && !n.expanded && !loopbackURL(c.endpoints, p) {
+			c.warn(p, "the secret stands in the file as plain text", fmt.Sprintf("put it into a variable and write ${%s}", usual))
+		}
+	}
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "" && s.Source == "":
+		return provider.Key{}, false // a variable that is not set: reported where it stands
+	case text == "":
+		c.report(p, "the secret is empty", "")
+	case strings.ContainsAny(text, "\r\n\t ") || !printable(text):
+		c.report(p, "the secret holds spaces, line breaks or other characters that no key has", "")
+	default:
+		return provider.NewKey(text), true
+	}
+	return provider.Key{}, false
+}
+
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x21 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+// loopbackURL tells whether the secret at p goes to this machine only, where
+// servers take any word as a key.
+func loopbackURL(endpoints map[string]provider.Endpoint, p keyPath) bool {
+	if len(p) != 4 || p[0] != "models" {
+		return false
+	}
+	e := endpoints[fallback.NormalProvider(p[2].(string))]
+	return strings.HasPrefix(e.BaseURL, "http://") // checkURL lets that pass on this machine only
+}
+
+// readKnobs reads the settings that are environment variables [D15].
+func (c *compiler) readKnobs() (skip, retryMax time.Duration) {
+	skip, told := skipTTL(knob(c.getenv, "FALLBACK_SKIP_TTL_MS"))
+	if told != "" {
+		c.faults = append(c.faults, Fault{File: "environment", Path: "STANDIN_FALLBACK_SKIP_TTL_MS", Msg: told, Warning: true})
+	}
+	retryMax, told = retryMaxWait(knob(c.getenv, "SDK_RETRY_MAX_WAIT_SECONDS"))
+	if told != "" {
+		c.faults = append(c.faults, Fault{File: "environment", Path: "STANDIN_SDK_RETRY_MAX_WAIT_SECONDS", Msg: told, Warning: true})
+	}
+	return skip, retryMax
+}
+
+// knob reads STANDIN_<name>, and OPENCLAW_<name> when that is unset.
+func knob(getenv func(string) string, name string) string {
+	if v := getenv("STANDIN_" + name); v != "" {
+		return v
+	}
+	return getenv("OPENCLAW_" + name)
+}
+
+// skipTTL reads the leading whole number as milliseconds: not above 0 is off,
+// the rest is clamped to 1 s … 10 min (failover.md 12.1). told says when that
+// is not what was written.
+func skipTTL(s string) (ttl time.Duration, told string) {
+	s = strings.TrimSpace(s)
+	digits := strings.TrimLeft(s, "+")
+	end := 0
+	for end < len(digits) && digits[end] >= '0' && digits[end] <= '9' {
+		end++
+	}
+	ms, err := strconv.ParseInt(digits[:end], 10, 64)
+	switch {
+	case s == "" || s == "0":
+		return 0, ""
+	case end == 0:
+		return 0, "is not a number of milliseconds: the skip cache is off"
+	case err != nil: // more than an int64 holds
+		ms = int64(maxSkip / time.Millisecond)
+	}
+	if ms == 0 {
+		return 0, "reads as 0: the skip cache is off"
+	}
+	ttl = maxSkip
+	if ms < int64(maxSkip/time.Millisecond) {
+		ttl = max(minSkip, time.Duration(ms)*time.Millisecond)
+	}
+	if end != len(digits) || err != nil || ttl != time.Duration(ms)*time.Millisecond {
+		told = fmt.Sprintf("is used as %s (milliseconds, between 1 s and 10 min)", ttl)
+	}
+	return ttl, told
+}
+
+const (
+	minSkip = time.Second
+	maxSkip = 10 * time.Minute
+)
+
+// retryMaxWait reads the cap of waits for a vendor's hint, in seconds; 0: no cap
+// (failover.md 21.B.5).
+func retryMaxWait(s string) (limit time.Duration, told string) {
+	const usual = 60 * time.Second
+	switch s = strings.ToLower(strings.TrimSpace(s)); s {
+	case "":
+		return usual, ""
+	case "0", "false", "off", "none", "disabled":
+		return 0, ""
+	}
+	if strings.Trim(s, "0123456789.") != "" {
+		return usual, "is not a number of seconds: 60 is used"
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil || n <= 0 {
+		return usual, "is not a number of seconds: 60 is used"
+	}
+	return time.Duration(min(n, 1e9) * float64(time.Second)), ""
+}
