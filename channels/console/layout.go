@@ -35,14 +35,15 @@ func (v view) region() region {
 		top := min(max(row-most/2, 0), len(input)-most)
 		input, row = input[top:top+most], row-top
 	}
+	room := v.height - 1 - len(input)
 	var below []string
-	if v.status != "" {
+	if v.status != "" && room > 0 {
 		below = append(below, ansi.Truncate(v.status, limit, "…"))
 	}
-	if v.gap {
+	if v.gap && room > len(below) {
 		below = append(below, "")
 	}
-	rows := v.draftRows(limit, v.height-1-len(input)-len(below))
+	rows := v.draftRows(limit, room-len(below))
 	rows = append(rows, below...)
 	row += len(rows)
 	return region{rows: append(rows, input...), row: row, col: col}

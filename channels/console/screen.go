@@ -39,22 +39,19 @@ func (s *screen) frame(above []string, next region, width int) string {
 	var b strings.Builder
 	b.WriteString(frameBegin)
 	at := was.row // the row of the region the cursor is in
-	if width != s.width {
-		up(&b, s.reflowed(width))
-		at = 0
-	}
 	switch {
+	case width != s.width:
+		up(&b, s.reflowed(width))
+		b.WriteString("\r\x1b[J")
+		at = 0
 	case same < len(was.rows):
 		up(&b, at-same)
-		b.WriteString("\r\x1b[J")
+		erase(&b, len(was.rows)-same)
 		at = same
-	case same < len(next.rows) && same > 0:
+	case same > 0 && same < len(next.rows):
 		up(&b, at-(same-1))
 		b.WriteString("\r\n")
 		at = same
-	case same == 0: // nothing was painted
-		b.WriteString("\r\x1b[J")
-		at = 0
 	}
 	for _, line := range above {
 		b.WriteString(line + "\r\n")
@@ -71,6 +68,17 @@ func (s *screen) frame(above []string, next region, width int) string {
 	b.WriteString(frameEnd)
 	s.now, s.width = region{slices.Clone(next.rows), next.row, next.col}, width
 	return b.String()
+}
+
+// erase empties n rows from the cursor's down and comes back to the first. Row
+// by row, because some terminals take "erase from the top left corner" for a
+// new page and keep the old one in their scrollback, once for each key.
+func erase(b *strings.Builder, n int) {
+	b.WriteString("\r\x1b[K")
+	for range n - 1 {
+		b.WriteString("\x1b[B\x1b[K")
+	}
+	up(b, n-1)
 }
 
 // forget clears the whole terminal and starts at its top.

@@ -143,6 +143,7 @@ func (c *Console) event(e uv.Event, said chan<- string) (gone bool) {
 		case submit:
 			c.submitLocked(said)
 		case redraw:
+			c.printed = false
 			_, _ = c.writeLocked(c.screen.forget())
 		case edit:
 		}
