@@ -24,6 +24,7 @@ type tape struct {
 	err  error  // what broke the body, nil after a clean end
 
 	onDone func()
+	fields bool   // a line of an event stream went by
 	done   bool   // the protocol's last event went by
 	finish string // the last finish_reason or stop_reason
 	failed []byte // data of the last event that speaks of an error
@@ -97,9 +98,9 @@ func (t *tape) takeLine(line []byte) {
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(name) {
 	case "event":
-		t.event = append(t.event[:0], value...)
+		t.event, t.fields = append(t.event[:0], value...), true
 	case "data":
-		t.data = appendBounded(t.data, value)
+		t.data, t.fields = appendBounded(t.data, value), true
 	}
 }
 

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -196,25 +197,22 @@ func (s *seam) failure(ctx context.Context, a *answer, err error) error {
 	if isFailure(s.tape.head) {
 		return s.evidence(a, s.tape.head)
 	}
-	if cutShort(s.tape, err) {
+	if cutShort(s.tape) {
 		return s.broken(a, EOF, io.ErrUnexpectedEOF)
 	}
 	return s.odd(a, s.tape.head, err)
 }
 
-// cutShort tells whether a 200 ended before its end: a stream without its last
-// event, a body that is empty or is the beginning of JSON.
-func cutShort(t *tape, err error) bool {
-	if len(t.head) == 0 || errors.Is(err, io.ErrUnexpectedEOF) && (t.sse || !json.Valid(t.head)) {
+// cutShort tells whether a 200 ended before its end: nothing at all, a stream
+// without its last event, the beginning of JSON.
+func cutShort(t *tape) bool {
+	if len(t.head) == 0 || t.fields {
 		return true
 	}
-	if t.sse {
+	if head := bytes.TrimSpace(t.head); len(head) == 0 || head[0] != '{' && head[0] != '[' {
 		return false
 	}
-	var v any
-	syntax := new(json.SyntaxError)
-	bad := json.Unmarshal(t.head, &v)
-	return errors.As(bad, &syntax) && syntax.Offset >= int64(len(t.head)) && (t.head[0] == '{' || t.head[0] == '[')
+	return !json.Valid(t.head)
 }
 
 // evidence is a failure that the vendor reported inside a 200.

@@ -96,6 +96,9 @@ func Network(t provider.Transport) Act { return Act{network: t} }
 // After lets time pass before the act.
 func (a Act) After(d time.Duration) Act { a.latency = d; return a }
 
+// ThenHang keeps the body open after what the act says.
+func (a Act) ThenHang() Act { a.ending = stalled; return a }
+
 // Pace lets time pass before each piece of a streamed text.
 func (a Act) Pace(d time.Duration) Act { a.pace = d; return a }
 
@@ -119,7 +122,11 @@ func (a Act) frames(d dialect) (header http.Header, body []frame) {
 		for name, values := range a.header {
 			header[name] = values
 		}
-		return header, []frame{{data: a.body}}
+		body = []frame{{data: a.body}}
+		if a.ending == stalled {
+			body = append(body, frame{hang: true})
+		}
+		return header, body
 	}
 	if !d.req.Stream {
 		return header, a.plain(d)
