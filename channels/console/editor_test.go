@@ -92,6 +92,13 @@ func TestHistoryOutlivesTheProcess(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	})
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	perform(t, 40, 10, with, func(s *stage) { s.types("three\r") })
+	if fi, err := os.Stat(file); err != nil || fi.Mode().Perm() != 0o600 {
+		t.Errorf("a file that others could read stays so: %v %v", fi.Mode(), err)
+	}
 }
 
 func TestHistoryFileIsCut(t *testing.T) {

@@ -121,7 +121,7 @@ func (l *lineReader) next() (string, error) {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
-		case err != nil && !(errors.Is(err, io.EOF) && (long || len(line) > 0)):
+		case err != nil && !(errors.Is(err, io.EOF) && len(line) > 0):
 			return "", err
 		case long:
 			return "", errLong

@@ -99,6 +99,9 @@ func TestDraftThatNobodyMadeFinalGoes(t *testing.T) {
 		d := s.c.Draft(s.Context(), here, "")
 		d.Show("half an ans")
 		d.Close()
+		d.Show("a closed draft does not change")
+		s.passes(tick)
+		s.sees("\nstandin › half an ans\nyou › ▏\n")
 		s.passes(lingers + tick)
 		s.sees("\nyou › ▏\n")
 		d.Show("a closed draft shows nothing")
@@ -121,6 +124,33 @@ func TestLongDraftShowsItsEnd(t *testing.T) {
 		d.Close()
 		s.answers(channels.Reply, text)
 		s.sees("\nstandin › " + text + "\nyou › ▏\n")
+	})
+}
+
+// A console where nothing happens does not wake the processor.
+func TestQuietConsoleSleeps(t *testing.T) {
+	looks := 0
+	count := func(o *Options) {
+		width := o.Width
+		o.Width = func() int { looks++; return width() }
+	}
+	perform(t, 40, 10, count, func(s *stage) {
+		quiet := func(when string) {
+			s.Helper()
+			before := looks
+			if s.passes(time.Minute); looks != before {
+				s.Errorf("%s it looked %d times", when, looks-before)
+			}
+		}
+		quiet("at first")
+		d := s.c.Draft(s.Context(), here, "")
+		d.Working()
+		if before := looks; !func() bool { s.passes(time.Second); return looks > before }() {
+			s.Error("the spinner stands still")
+		}
+		d.Close()
+		s.passes(lingers + tick)
+		quiet("after the work")
 	})
 }
 
@@ -288,7 +318,7 @@ func TestLocalCommandsAreNotHandedOn(t *testing.T) {
 // What a model wrote must not steer the terminal.
 func TestControlCharactersAreShownNotObeyed(t *testing.T) {
 	perform(t, 60, 10, nil, func(s *stage) {
-		s.answers(channels.Reply, "a\x1b]0;owned\x07b\x9bc\rd\xff")
+		s.answers(channels.Reply, "a\x1b]0;owned\x07b\u009bc\rd\xff")
 		s.sees("\nstandin › a␛]0;owned␇b�c␍d�\n\nyou › ▏\n")
 	})
 }
