@@ -1,0 +1,126 @@
+package fallback
+
+import (
+	"math"
+	"strings"
+)
+
+// A clue looks for one kind of wording in a text and gives what it found, ""
+// when nothing. The tables of rules are built from clues.
+type clue func(e *evidence, t *text) string
+
+// say is the clue that any of these phrases stands in the text.
+func say(phrases ...string) clue { return sayWithin(math.MaxInt, phrases) }
+
+// briefly is say for texts of at most briefText bytes: an account's trouble is
+// one sentence, a long text with such words in it is prose (failover.md 5.D,
+// length guard). A JSON text is judged field by field.
+func briefly(phrases ...string) clue { return sayWithin(briefText, phrases) }
+
+const briefText = 512
+
+func sayWithin(longest int, phrases []string) clue {
+	compiled := make([]phrase, len(phrases))
+	for i, p := range phrases {
+		compiled[i] = compile(p)
+	}
+	return func(_ *evidence, t *text) string {
+		for i := range compiled {
+			if compiled[i].in(t, longest) {
+				return compiled[i].source
+			}
+		}
+		return ""
+	}
+}
+
+// number is the clue that one of these HTTP statuses is stated.
+func number(statuses ...int) clue {
+	return func(_ *evidence, t *text) string {
+		for _, n := range statuses {
+			if t.stated(n) {
+				return "HTTP " + itoa(n)
+			}
+		}
+		return ""
+	}
+}
+
+// all wants every clue.
+func all(clues ...clue) clue {
+	return func(e *evidence, t *text) string {
+		var found []string
+		for _, c := range clues {
+			w := c(e, t)
+			if w == "" {
+				return ""
+			}
+			found = append(found, w)
+		}
+		return strings.Join(found, " + ")
+	}
+}
+
+// some wants one of the clues.
+func some(clues ...clue) clue {
+	return func(e *evidence, t *text) string {
+		for _, c := range clues {
+			if w := c(e, t); w != "" {
+				return w
+			}
+		}
+		return ""
+	}
+}
+
+// but is a clue that an exception takes back.
+func but(c clue, exceptions ...clue) clue {
+	except := some(exceptions...)
+	return func(e *evidence, t *text) string {
+		w := c(e, t)
+		if w == "" || except(e, t) != "" {
+			return ""
+		}
+		return w
+	}
+}
+
+// from is a clue for the providers whose id contains one of the names.
+func from(names string, c clue) clue {
+	list := strings.Fields(names)
+	return func(e *evidence, t *text) string {
+		if !e.isFrom(list) {
+			return ""
+		}
+		return c(e, t)
+	}
+}
+
+// code is the clue that the text's JSON, or the text itself, is one of these
+// machine words.
+func code(names string) clue {
+	set := fieldSet(names)
+	return func(_ *evidence, t *text) string {
+		for _, c := range t.codes {
+			if set[c] {
+				return "code " + c
+			}
+		}
+		return ""
+	}
+}
+
+// noBody tells that nothing but these empty words is said after a
+// status, or nothing at all (failover.md 5.C.2).
+func noBody(t *text) bool {
+	_, _, rest := t.leading()
+	var left []string
+	for i := rest; i < len(t.words); i++ {
+		left = append(left, t.word(i))
+	}
+	switch strings.Join(left, " ") {
+	case "", "no body", "no body response", "no response body", "status code no body", "empty body", "empty response body":
+		return true
+	}
+	return false
+}
