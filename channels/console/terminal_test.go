@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -129,23 +130,24 @@ func TestLongDraftShowsItsEnd(t *testing.T) {
 
 // A console where nothing happens does not wake the processor.
 func TestQuietConsoleSleeps(t *testing.T) {
-	looks := 0
+	var looks atomic.Int64
 	count := func(o *Options) {
 		width := o.Width
-		o.Width = func() int { looks++; return width() }
+		o.Width = func() int { looks.Add(1); return width() }
 	}
 	perform(t, 40, 10, count, func(s *stage) {
 		quiet := func(when string) {
 			s.Helper()
-			before := looks
-			if s.passes(time.Minute); looks != before {
-				s.Errorf("%s it looked %d times", when, looks-before)
+			before := looks.Load()
+			if s.passes(time.Minute); looks.Load() != before {
+				s.Errorf("%s it looked %d times", when, looks.Load()-before)
 			}
 		}
 		quiet("at first")
 		d := s.c.Draft(s.Context(), here, "")
 		d.Working()
-		if before := looks; !func() bool { s.passes(time.Second); return looks > before }() {
+		before := looks.Load()
+		if s.passes(time.Second); looks.Load() == before {
 			s.Error("the spinner stands still")
 		}
 		d.Close()
