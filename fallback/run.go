@@ -2,6 +2,8 @@ package fallback
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -105,7 +107,8 @@ type Journal interface {
 }
 
 // Runner walks chains. Its fields are set once; it is safe for use by many
-// turns at the same time.
+// turns at the same time. What the rule book calls process-local (recent
+// probes, skip markers) lives in its three memories and dies with it.
 type Runner struct {
 	Selections  Selections
 	Credentials Credentials
@@ -114,4 +117,336 @@ type Runner struct {
 	Log         *slog.Logger
 	Now         func() time.Time
 	Sleep       func(ctx context.Context, d time.Duration) error
+
+	probes   Probes
+	throttle Throttle
+	refused  SkipCache
+	repeated Coalescer
+}
+
+// The causes that end a run from inside.
+var (
+	// ErrRunDeadline says that the run's own time is over [I13, D23].
+	ErrRunDeadline = errors.New("the run's time is over")
+	// ErrSwitching says that the user's changes of model came faster than the
+	// turn could follow (failover.md 17.4).
+	ErrSwitching = errors.New("the model was switched too often during this turn")
+)
+
+// maxRestarts bounds how often one turn follows a live switch [M30].
+const maxRestarts = 2
+
+// NextProbe tells when the session's primary will be looked at again; zero
+// when that is at its next message.
+func (r *Runner) NextProbe(s SessionID, primary Model) time.Time { return r.probes.Next(s, primary) }
+
+// Run answers one ask: it walks the chain until a model answers, the rules say
+// stop, or nothing is left. The error is a *SummaryError, ErrSwitching, or the
+// cause of ctx when the caller ended the run [M2, I13].
+func (r *Runner) Run(ctx context.Context, ask Ask) (*Outcome, error) {
+	started := r.Now()
+	for restarts := 0; ; restarts++ {
+		w, err := r.begin(ctx, ask, started)
+		if err != nil {
+			return nil, err
+		}
+		out, err := w.walk(ctx)
+		if !errors.Is(err, errRestart) {
+			return out, err
+		}
+		if restarts == maxRestarts {
+			return nil, ErrSwitching
+		}
+	}
+}
+
+// errRestart asks for a fresh plan: the user chose a model that this walk
+// cannot reach.
+var errRestart = errors.New("restart on the user's new model")
+
+// begin reads what is stored, decides the plan and takes away a stored
+// selection that the rules call stale.
+func (r *Runner) begin(ctx context.Context, ask Ask, started time.Time) (*walk, error) {
+	for range 3 { // a concurrent /model makes the clearing miss; look again
+		row, err := r.Selections.Selection(ctx, ask.Session)
+		if err != nil {
+			return nil, fmt.Errorf("read the selection of %s: %w", ask.Session, err)
+		}
+		due := row.IsAuto() && r.probes.Due(ask.Session, row.Origin, r.Now())
+		w := &walk{Runner: r, ask: ask, row: row, plan: Resolve(ask, row, due), probed: map[string]bool{}}
+		w.chain = Chain(ask.Config, w.plan)
+		w.book = Book{Run: ask.Run, Session: ask.Session, Agent: ask.Agent, Requested: w.plan.Requested, Total: len(w.chain)}
+		if t := ask.Config.RunTimeout; t > 0 {
+			w.deadline = started.Add(t)
+		}
+		if row.Pending && ask.Kind == Chat {
+			// The turn starts on the stored selection, so the switch has happened.
+			if err := r.Selections.Consume(ctx, ask.Session); err != nil {
+				return nil, fmt.Errorf("consume the live switch of %s: %w", ask.Session, err)
+			}
+			w.row.Pending = false
+		}
+		if w.plan.Invalid != "" {
+			return nil, &SummaryError{Plan: w.plan, Err: errors.New(w.plan.Invalid)}
+		}
+		if !w.plan.Clear {
+			return w, nil
+		}
+		done, err := w.swap(ctx, ActClear, w.row.cleared(r.Now()))
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			return w, nil
+		}
+	}
+	return nil, ErrSwitching
+}
+
+// cleared is the row without its model: an automatic pin goes with it, a
+// user's pin and the told pair stay [T15, T16].
+func (s Selection) cleared(now time.Time) Selection {
+	free := Selection{Told: s.Told, Since: now}
+	if s.Pin.Source == ByUser {
+		free.Pin = s.Pin
+	}
+	return free
+}
+
+// walk is one pass over one chain.
+type walk struct {
+	*Runner
+	ask      Ask
+	plan     Plan
+	chain    []Model
+	row      Selection // the stored selection as this walk last knew it
+	book     Book
+	attempts []Attempt
+	probed   map[string]bool // providers whose transient probe of this run is used up [M29]
+	deadline time.Time       // of the run; zero: none
+	last     error           // the last candidate's own error
+}
+
+// walk tries the candidates one after the other, never side by side (1.3).
+func (w *walk) walk(ctx context.Context) (*Outcome, error) {
+	for i := 0; i < len(w.chain); i++ {
+		if err := w.mayGoOn(ctx); err != nil {
+			return nil, err
+		}
+		c, verdict, err := w.visit(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		if verdict.Do == Skip {
+			w.skip(ctx, c, verdict)
+			continue
+		}
+		before, err := w.engage(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		reply, class, err := w.tryCandidate(ctx, c, verdict)
+		if err == nil {
+			return w.answered(ctx, c, reply)
+		}
+		w.last = err
+		w.rollback(ctx, before)
+		if ctx.Err() != nil { // the caller's abort or shutdown never advances the chain [D6, I13]
+			return nil, context.Cause(ctx)
+		}
+		w.remember(c, verdict, class)
+		move, _ := Advance(class, c.left)
+		w.failed(ctx, c, move)
+		if move == Stop {
+			break
+		}
+		if i, err = w.follow(ctx, i); err != nil {
+			return nil, err
+		}
+	}
+	return nil, w.summary(ctx)
+}
+
+// mayGoOn ends the walk when the caller or the run's time has ended.
+func (w *walk) mayGoOn(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if !w.deadline.IsZero() && !w.Now().Before(w.deadline) {
+		w.last = ErrRunDeadline
+		return w.summary(ctx)
+	}
+	return nil
+}
+
+// engage writes a fallback's choice down before it is tried, so that every
+// reader of the session sees what is about to run [M2]. It returns the row as
+// it was, for rollback; nil when nothing was written: the candidate is what the
+// row says already, or the row belongs to the user, or the run must not write.
+// A store that cannot write does not keep the candidate from being tried (13.3).
+func (w *walk) engage(ctx context.Context, c candidate) (*Selection, error) {
+	if !w.plan.Persist || c.model == w.plan.Requested || c.model == w.plan.Selected || c.model == w.row.Model {
+		return nil, nil
+	}
+	was := w.row
+	done, err := w.swap(ctx, ActSet, Engage(was, w.plan, c.model, w.Now()))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		w.Log.Error("fallback selection not written", "session", w.ask.Session, "model", c.model, "err", err)
+		return nil, nil
+	case !done:
+		return nil, nil // somebody else changed the row: it is theirs now [I5]
+	}
+	return &was, nil
+}
+
+// rollback takes back this walk's own write, if the row still holds it. It is
+// all or nothing [D7], and it happens even when the caller has gone.
+func (w *walk) rollback(ctx context.Context, before *Selection) {
+	if before == nil {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	if _, err := w.swap(ctx, ActRollback, *before); err != nil {
+		w.Log.Error("fallback selection not rolled back", "session", w.ask.Session, "err", err)
+	}
+}
+
+// swap is the one way in which a walk changes the row: compare-and-set on
+// model and source, told to the journal when it happened.
+func (w *walk) swap(ctx context.Context, act Act, now Selection) (bool, error) {
+	was := w.row
+	done, err := w.Selections.Swap(ctx, w.ask.Session, was, now)
+	if err != nil {
+		return false, fmt.Errorf("%s the selection of %s: %w", act, w.ask.Session, err)
+	}
+	if done {
+		w.row = now
+		w.step(ctx, Step{What: StepOverride, Write: &Write{Act: act, Was: was, Now: now}})
+	}
+	return done, nil
+}
+
+// answered ends a good run: the primary's return clears the row, the credential
+// is kept for the session, and the room's told pair is decided.
+func (w *walk) answered(ctx context.Context, c candidate, reply *answer) (*Outcome, error) {
+	if d, ok := w.book.Succeeded(reply.attempt, w.attempts); ok {
+		w.decide(ctx, d)
+	}
+	out := &Outcome{Reply: *reply.reply, Used: c.model, Profile: reply.profile, Plan: w.plan, Attempts: w.attempts}
+	if w.ask.Kind != Chat {
+		return out, nil
+	}
+	if w.plan.Persist && w.row.IsAuto() && c.model == w.row.Origin {
+		if _, err := w.swap(ctx, ActClear, w.row.cleared(w.Now())); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.keep(ctx, c, reply); err != nil {
+		return nil, err
+	}
+	text, told, change := Announce(w.row.Told, w.plan.Selected, c.model, w.attempts)
+	if change != NoChange {
+		out.Notice = text
+		out.Settle = &Settle{Session: w.ask.Session, Told: told, Model: w.row.Model, Source: w.row.Source, Quiet: change == Quiet}
+	}
+	return out, nil
+}
+
+// keep pins the session to the credential that answered, so that the vendor's
+// cache stays warm [M18]. A user's pin is never replaced [D3].
+func (w *walk) keep(ctx context.Context, c candidate, reply *answer) error {
+	pin := Pin{Profile: reply.profile, Source: Auto, Compactions: w.ask.Compactions}
+	if w.row.Pin == pin || w.row.Pin.Source == ByUser || reply.profile == "" {
+		return nil
+	}
+	done, err := w.Selections.Keep(ctx, w.ask.Session, w.row, pin)
+	if err != nil {
+		return fmt.Errorf("pin %s to %s: %w", w.ask.Session, reply.profile, err)
+	}
+	if done {
+		w.row.Pin = pin
+	}
+	return nil
+}
+
+// remember keeps what a failed candidate teaches this run and the next ones.
+func (w *walk) remember(c candidate, v Verdict, class Class) {
+	if v.Transient && !FreesSlot(class.Reason) {
+		w.probed[c.model.Provider] = true
+	}
+	if c.position > 1 && (class.Reason == AuthFailed || class.Reason == AuthPermanent) {
+		w.refused.Mark(w.ask.Session, c.model, class.Reason, w.ask.Config.SkipTTL, w.Now())
+	}
+}
+
+// follow looks, between two candidates, whether the user has chosen another
+// model meanwhile, and gives the place in the chain that this walk goes on
+// from. A later candidate is jumped to; what the walk cannot reach any more is
+// errRestart [M30, failover.md 17.3].
+func (w *walk) follow(ctx context.Context, i int) (int, error) {
+	if w.ask.Kind != Chat {
+		return i, nil
+	}
+	row, err := w.Selections.Selection(ctx, w.ask.Session)
+	if err != nil {
+		return i, fmt.Errorf("read the selection of %s: %w", w.ask.Session, err)
+	}
+	if row.Model == w.row.Model && row.Source == w.row.Source && !row.Pending {
+		return i, nil
+	}
+	w.row = row
+	if !row.Pending {
+		return i, nil // not a user's change: nothing to follow (17.1)
+	}
+	if err := w.Selections.Consume(ctx, w.ask.Session); err != nil {
+		return i, fmt.Errorf("consume the live switch of %s: %w", w.ask.Session, err)
+	}
+	w.row.Pending = false
+	if row.Model.IsZero() {
+		// Back to the default, whose chain this is: an earlier candidate has had
+		// its turn, so the walk just goes on (17.3).
+		w.plan.Persist = w.plan.Persist && w.plan.Why == FromDefault
+		return i, nil
+	}
+	for j := i + 1; j < len(w.chain); j++ {
+		if w.chain[j] != row.Model {
+			continue
+		}
+		for k := i + 1; k < j; k++ {
+			w.jumped(ctx, k)
+		}
+		// The target is the user's exact choice: nothing follows it [I4].
+		w.plan.Requested, w.plan.Selected, w.plan.Why = row.Model, row.Model, FromUser
+		w.plan.Strict, w.plan.Persist, w.plan.Pin = true, false, row.Pin
+		w.chain = w.chain[:j+1]
+		return j - 1, nil
+	}
+	return i, errRestart
+}
+
+// summary is the error of a walk that found no answer, with the soonest end of
+// a window that blocks one of its models [M33].
+func (w *walk) summary(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	e := &SummaryError{Attempts: w.attempts, Plan: w.plan, Err: w.last}
+	orders := map[string][]Profile{}
+	usages := map[string]map[ProfileID]Usage{}
+	for _, m := range w.chain {
+		if _, ok := orders[m.Provider]; ok {
+			continue
+		}
+		order, usage, err := w.profiles(ctx, m.Provider)
+		if err != nil {
+			w.Log.Error("windows not read for the summary", "provider", m.Provider, "err", err)
+			continue
+		}
+		orders[m.Provider], usages[m.Provider] = order, usage
+	}
+	e.Soonest = Soonest(w.chain,
+		func(m Model) []Profile { return orders[m.Provider] },
+		func(m Model) map[ProfileID]Usage { return usages[m.Provider] }, w.Now())
+	return e
 }

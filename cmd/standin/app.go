@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"standin/bot"
+	"standin/channels"
+	"standin/fallback"
+	"standin/fallback/provider"
+	"standin/store"
+)
+
+// parts is what an app is built from. serve, demo, rehearse and the tests
+// differ in nothing else.
+type parts struct {
+	state    string // folder of the databases
+	config   *Compiled
+	channels []channels.Channel
+	vendors  provider.Caller
+	local    []bot.Command    // commands that only this wiring has
+	witness  fallback.Journal // sees each step beside the store, may be nil
+	log      *slog.Logger
+	now      func() time.Time
+	sleep    func(ctx context.Context, d time.Duration) error
+}
+
+// app is the daemon: every room, wired.
+type app struct {
+	parts
+	config atomic.Pointer[Compiled] // a turn keeps the one it loaded [G9]
+	db     *store.DB
+	runner *fallback.Runner
+	bot    *bot.Bot
+	stops  []stop
+}
+
+// stop is one named piece of the teardown, run in reverse order.
+type stop struct {
+	name string
+	do   func(context.Context) error
+}
+
+// newApp wires the rooms in one straight line, bottom up.
+func newApp(ctx context.Context, p parts) (*app, error) {
+	a := &app{parts: p}
+	a.config.Store(p.config)
+
+	db, err := store.Open(ctx, store.Options{Dir: p.state, Log: p.log})
+	if err != nil {
+		return nil, err
+	}
+	a.db = db
+	a.onStop("store", func(context.Context) error { return db.Close() })
+
+	a.runner = &fallback.Runner{
+		Selections:  db,
+		Credentials: liveCredentials{a},
+		Vendors:     p.vendors,
+		Journal:     journals{db.Journal(), p.witness},
+		Log:         p.log,
+		Now:         p.now,
+		Sleep:       p.sleep,
+	}
+
+	rooms := make(map[string]channels.Channel, len(p.channels))
+	for _, c := range p.channels {
+		rooms[c.Name()] = c
+	}
+	a.bot = bot.New(bot.Options{
+		Config:      func() *bot.Config { return a.config.Load().Bot },
+		Engine:      a.runner,
+		Store:       db,
+		Channels:    rooms,
+		Credentials: liveCredentials{a},
+		Local:       p.local,
+		Log:         p.log,
+		Now:         p.now,
+		Sleep:       p.sleep,
+	})
+	return a, nil
+}
+
+// onStop puts a piece of teardown on the pile.
+func (a *app) onStop(name string, do func(context.Context) error) {
+	a.stops = append(a.stops, stop{name, do})
+}
+
+// run serves until ctx ends or every channel is exhausted. Then it stops in
+// reverse: intake, running turns (for a bounded time), store [G33].
+func (a *app) run(ctx context.Context) error {
+	if err := a.bot.Start(ctx); err != nil {
+		return errors.Join(err, a.close())
+	}
+	a.onStop("bot", a.bot.Stop)
+
+	listen, hangUp := context.WithCancel(ctx)
+	defer hangUp()
+	group, listen := errgroup.WithContext(listen)
+	for _, c := range a.parts.channels {
+		group.Go(func() error {
+			if err := c.Run(listen, a.bot.Receive); err != nil && listen.Err() == nil {
+				return fmt.Errorf("channel %s: %w", c.Name(), err)
+			}
+			return nil
+		})
+	}
+	a.log.Info("ready", "channels", len(a.parts.channels))
+	err := group.Wait()
+	return errors.Join(err, a.close())
+}
+
+// close tears down what stands, last first.
+func (a *app) close() error {
+	// Not the run's own ctx: that one is over, and the drain needs its time.
+	ctx := context.Background()
+	var errs []error
+	for i := len(a.stops) - 1; i >= 0; i-- {
+		if err := a.stops[i].do(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("stop %s: %w", a.stops[i].name, err))
+		}
+	}
+	a.stops = nil
+	return errors.Join(errs...)
+}
+
+// use takes over a config, for turns that begin from now on.
+func (a *app) use(c *Compiled) {
+	a.config.Store(c)
+}
+
+// follow reloads the config when its file changes and on SIGHUP.
+func (a *app) follow(w world, path string) {
+	r := &reloader{path: path, use: a.use, log: a.log,
+		load: func() (*Compiled, []Fault) { return loadConfig(path, w.getenv) }}
+	ctx, stop := context.WithCancel(w.ctx)
+	a.onStop("config watch", func(context.Context) error { stop(); return nil })
+	go func() {
+		if err := watch(ctx, path, func() { r.reload() }); err != nil && ctx.Err() == nil {
+			a.log.Warn("config changes are not watched any more; SIGHUP still reloads", "err", err)
+		}
+	}()
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-w.hup:
+				r.reload()
+			}
+		}
+	}()
+}
+
+// liveCredentials are the stored ones and those that the current config names.
+type liveCredentials struct{ a *app }
+
+func (c liveCredentials) now() *store.Credentials {
+	return c.a.db.Credentials(c.a.config.Load().Profiles)
+}
+
+func (c liveCredentials) Profiles(ctx context.Context, a fallback.AgentID, provider string) ([]fallback.Profile, error) {
+	return c.now().Profiles(ctx, a, provider)
+}
+
+func (c liveCredentials) Usage(ctx context.Context, a fallback.AgentID, provider string) (map[fallback.ProfileID]fallback.Usage, error) {
+	return c.now().Usage(ctx, a, provider)
+}
+
+func (c liveCredentials) Update(ctx context.Context, a fallback.AgentID, p fallback.ProfileID, change func(fallback.Usage) fallback.Usage) (was, now fallback.Usage, err error) {
+	return c.now().Update(ctx, a, p, change)
+}
+
+// journals is a journal that others read along.
+type journals [2]fallback.Journal
+
+// Record hands the step to each.
+func (j journals) Record(ctx context.Context, s fallback.Step) {
+	for _, one := range j {
+		if one != nil {
+			one.Record(ctx, s)
+		}
+	}
+}
+
+// sleep waits in real time.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"standin/bot"
+	"standin/channels"
+	"standin/channels/console"
+	"standin/fallback/provider"
+	"standin/fallback/provider/providertest"
+)
+
+// demoCmd is `standin demo`: the whole daemon on embedded defaults. Only the
+// vendors are staged, and they speak the real wire formats over loopback, so
+// that the real SDKs, store and rules run.
+type demoCmd struct {
+	State string `placeholder:"DIR" help:"Keep the state here; without it the demo leaves nothing behind."`
+}
+
+// demoConfig is the demo's config file. The two addresses are filled in when
+// the staged vendors listen.
+const demoConfig = `
+agents:
+  defaults:
+    model:
+      primary: ` + stagedPrimary + `
+      fallbacks: [` + stagedStandin + `]
+models:
+  providers:
+    staged-openai:
+      baseUrl: ${DEMO_OPENAI}/v1
+      api: openai-completions
+      apiKey: staged-no-key
+    staged-anthropic:
+      baseUrl: ${DEMO_ANTHROPIC}
+      api: anthropic-messages
+      apiKey: staged-no-key
+`
+
+// demoHello is what a person reads first, demoNext when they leave.
+const (
+	demoHello = `You are talking to standin. Both models are staged on this machine; nothing leaves it.
+The play: the primary answers you, fails on your second message, and is back five minutes later.
+Type /skip 5m to let the demo's time pass, /status to see where you are, /help for the rest.
+`
+	demoNext = `That was the demo. For the real thing: write config.yaml (config.example.yaml has every key),
+put a key in the environment (OPENAI_API_KEY or ANTHROPIC_API_KEY), then: standin check, standin serve.
+`
+)
+
+// Run plays the demo in the terminal, or line by line in a pipe.
+func (c demoCmd) Run(w world) error {
+	dir := c.State
+	if dir == "" {
+		tmp, err := os.MkdirTemp("", "standin-demo-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(tmp)
+		dir = tmp
+	} else if err := os.MkdirAll(dir, 0o700); err != nil {
+		return exit{exitUsage, err.Error()}
+	}
+	stage, err := openPlay(dir, time.Now)
+	if err != nil {
+		return exit{exitUsage, err.Error()}
+	}
+	vendors := &providertest.Stage{Answer: stage.answer}
+	openai, err := listen(vendors.OpenAI())
+	if err != nil {
+		return err
+	}
+	defer openai.Close()
+	anthropic, err := listen(vendors.Anthropic())
+	if err != nil {
+		return err
+	}
+	defer anthropic.Close()
+
+	config, faults := parseConfig("demo config", []byte(demoConfig), func(name string) string {
+		switch name {
+		case "DEMO_OPENAI":
+			return "http://" + openai.Addr
+		case "DEMO_ANTHROPIC":
+			return "http://" + anthropic.Addr
+		}
+		return w.getenv(name)
+	}, dir)
+	if config == nil {
+		return fmt.Errorf("the demo's own config: %v", faults)
+	}
+	log, closeLog, err := fileLog(filepath.Join(dir, "standin.log"), slog.LevelInfo)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+
+	var a *app
+	room := w.console(filepath.Join(dir, "history"), stage.Now, func(ctx context.Context, in channels.Inbound) error { return a.bot.Wait(ctx, in) })
+	a, err = newApp(w.ctx, parts{
+		state: dir, config: config, channels: []channels.Channel{room},
+		vendors: provider.New(provider.Options{Log: log}),
+		local:   []bot.Command{skipCommand(stage)},
+		log:     log, now: stage.Now, sleep: sleep,
+	})
+	if err != nil {
+		return err
+	}
+	terminal := console.IsTerminal(w.stdin, w.stdout)
+	if terminal {
+		fmt.Fprint(w.stdout, demoHello, "\n")
+	}
+	if err := a.run(w.ctx); err != nil {
+		return err
+	}
+	if terminal {
+		fmt.Fprint(w.stdout, "\n", demoNext)
+	}
+	return nil
+}
+
+// listen serves a staged vendor on a free loopback port; Addr of the server is
+// the one it got.
+func listen(h http.Handler) (*http.Server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("the staged vendors need a loopback port: %w", err)
+	}
+	s := &http.Server{Addr: l.Addr().String(), Handler: h, ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = s.Serve(l) }() // ends with Close
+	return s, nil
+}
+
+// skipCommand is the demo's /skip: its time passes, nobody waits.
+func skipCommand(p *play) bot.Command {
+	return bot.Command{
+		Name: "skip", Args: "5m", Help: "let the demo's time pass",
+		Run: func(_ context.Context, args string) (string, error) {
+			d, err := time.ParseDuration(strings.TrimSpace(args))
+			if err != nil || d <= 0 {
+				return "How long? For example: /skip 5m", nil
+			}
+			if err := p.Skip(d); err != nil {
+				return "", fmt.Errorf("the clock did not move: %w", err)
+			}
+			return fmt.Sprintf("%s have passed. It is now %s in the demo.", d, p.Now().Format(time.TimeOnly)), nil
+		},
+	}
+}

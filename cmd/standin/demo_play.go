@@ -1,0 +1,129 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"standin/fallback/provider"
+	"standin/fallback/provider/providertest"
+)
+
+// The demo's models. "staged" stands in every name: nobody is to think that a
+// real vendor answered.
+const (
+	stagedPrimary = "staged-openai/gpt-5.5"
+	stagedStandin = "staged-anthropic/claude-sonnet-5"
+)
+
+// outage is how long the staged primary is away after it first fails.
+const outage = 5 * time.Minute
+
+// play is the demo's stage script: the primary fails on the second message and
+// is away for five minutes of the demo's time. It is kept in the state folder,
+// so that a demo that is killed goes on where it was.
+type play struct {
+	file string // "" keeps nothing
+	real func() time.Time
+
+	mu    sync.Mutex
+	state playState
+}
+
+// playState is what the script remembers.
+type playState struct {
+	Skipped time.Duration `json:"skipped"` // how far /skip has put the demo's clock ahead
+	Calls   int           `json:"calls"`   // of the primary
+	Away    time.Time     `json:"away"`    // the primary is away until then
+}
+
+// openPlay takes up the script of a state folder, or starts a new one.
+func openPlay(dir string, real func() time.Time) (*play, error) {
+	p := &play{file: filepath.Join(dir, "demo.json"), real: real}
+	data, err := os.ReadFile(p.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, &p.state); err != nil {
+		return nil, fmt.Errorf("%s: %w; delete it to start the demo over", p.file, err)
+	}
+	return p, nil
+}
+
+// Now is the demo's time: the real one and what /skip has added.
+func (p *play) Now() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.nowLocked()
+}
+
+func (p *play) nowLocked() time.Time { return p.real().Add(p.state.Skipped) }
+
+// Skip lets the demo's time pass.
+func (p *play) Skip(d time.Duration) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.state.Skipped += d
+	return p.saveLocked()
+}
+
+func (p *play) saveLocked() error {
+	data, err := json.Marshal(p.state)
+	if err != nil {
+		return err
+	}
+	tmp := p.file + ".new"
+	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(tmp, p.file)
+}
+
+// pace is how fast the staged models talk.
+const pace = 30 * time.Millisecond
+
+// answer is what both staged models say, by their model id.
+func (p *play) answer(model string, talk []provider.Message) providertest.StageReply {
+	said := ""
+	if len(talk) > 0 {
+		said = talk[len(talk)-1].Text
+	}
+	if r := []rune(said); len(r) > 60 {
+		said = string(r[:59]) + "…"
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if "staged-anthropic/"+model == stagedStandin {
+		return providertest.StageReply{Pace: pace, Text: fmt.Sprintf(
+			"This is the stand-in, %s. The primary could not take “%s”, so I did; nothing was lost.\n"+
+				"Ask for /status to see why. Type /skip 5m to let five minutes pass, then say something: the primary is looked at again and comes back.",
+			stagedStandin, said)}
+	}
+	now := p.nowLocked()
+	p.state.Calls++
+	if p.state.Calls == 2 {
+		p.state.Away = now.Add(outage)
+	}
+	if err := p.saveLocked(); err != nil {
+		return providertest.StageReply{Status: 500, Type: "server_error", Message: "the demo's script could not be saved: " + err.Error()}
+	}
+	if now.Before(p.state.Away) {
+		return providertest.StageReply{Status: 503, Type: "server_error", Code: "overloaded",
+			Message: "The model is overloaded (staged outage)"}
+	}
+	if p.state.Away.IsZero() {
+		return providertest.StageReply{Pace: pace, Text: fmt.Sprintf(
+			"This is the primary, %s. I heard “%s”.\nSay something else: on your second message I fail, as staged, and you will see who answers.",
+			stagedPrimary, said)}
+	}
+	return providertest.StageReply{Pace: pace, Text: fmt.Sprintf(
+		"This is the primary again, %s. I heard “%s”. The outage is over and so is this play; everything from here on is me.", stagedPrimary, said)}
+}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"standin/channels"
+	"standin/channels/channeltest"
+	"standin/fallback"
+	"standin/fallback/provider"
+	"standin/fallback/provider/providertest"
+)
+
+// The scenarios are testdata/scenario/*.txtar: the whole daemon as serve wires
+// it, over a real SQLite file and the vendors' real SDKs. Only the vendors' far
+// end and the room are doubles, and time is a bubble's: `advance 5m` takes none.
+//
+//	start                     wire and start the daemon on config.yaml
+//	vendor MODEL act…         what the model does with its next calls (see acts)
+//	always MODEL act          what it does with all later ones
+//	say TEXT                  a message in the direct chat, dealt with when the line ends
+//	room KIND TEXT            the next message in the room; ~TEXT is a regular expression
+//	quiet                     nothing more was posted
+//	asked [MODEL…]            the calls to vendors since the last such line
+//	row free|SOURCE MODEL     the stored selection
+//	advance DURATION          time passes
+//	restart                   the process ends and starts again on the same files
+func TestScenarios(t *testing.T) {
+	testscript.RunT(bubble{t}, testscript.Params{
+		Dir:  "testdata/scenario",
+		Cmds: scenarioCommands(),
+		Setup: func(e *testscript.Env) error {
+			e.Values[houseKey{}] = &house{dir: e.WorkDir, vendors: &providertest.Vendor{}}
+			return nil
+		},
+	})
+}
+
+// bubble gives each script its own clock.
+type bubble struct{ *testing.T }
+
+func (t bubble) Run(name string, f func(testscript.T)) {
+	t.T.Run(name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { f(bubble{t}) })
+	})
+}
+func (bubble) Parallel()     {}
+func (bubble) Verbose() bool { return testing.Verbose() }
+
+type houseKey struct{}
+
+// house is the daemon of one script.
+type house struct {
+	dir     string
+	vendors *providertest.Vendor
+	app     *app
+	room    *channeltest.Room
+	stop    context.CancelFunc
+	done    chan error
+	read    int // posts that room lines have consumed
+	counted int // calls that asked lines have consumed
+	said    int // messages, whose ids are unique over restarts
+}
+
+func scenarioCommands() map[string]func(*testscript.TestScript, bool, []string) {
+	commands := map[string]func(*house, *testscript.TestScript, []string){
+		"start":   (*house).scriptStart,
+		"vendor":  (*house).scriptVendor,
+		"always":  (*house).scriptAlways,
+		"say":     (*house).scriptSay,
+		"room":    (*house).scriptRoom,
+		"quiet":   (*house).scriptQuiet,
+		"asked":   (*house).scriptAsked,
+		"row":     (*house).scriptRow,
+		"advance": (*house).scriptAdvance,
+		"restart": (*house).scriptRestart,
+	}
+	out := map[string]func(*testscript.TestScript, bool, []string){}
+	for name, run := range commands {
+		out[name] = func(ts *testscript.TestScript, neg bool, args []string) {
+			if neg {
+				ts.Fatalf("%s has no negation", name)
+			}
+			run(ts.Value(houseKey{}).(*house), ts, args)
+		}
+	}
+	return out
+}
+
+func (h *house) scriptStart(ts *testscript.TestScript, _ []string) {
+	config, faults := parseConfig("config.yaml", []byte(ts.ReadFile("config.yaml")), func(string) string { return "" }, h.dir)
+	if config == nil {
+		ts.Fatalf("config: %v", faults)
+	}
+	h.room = channeltest.NewRoom("room")
+	h.read = 0
+	log := slog.New(slog.DiscardHandler)
+	ctx, cancel := context.WithCancel(context.Background())
+	a, err := newApp(ctx, parts{
+		state: h.dir, config: config, channels: []channels.Channel{h.room},
+		vendors: provider.New(provider.Options{Transport: h.vendors, Log: log}),
+		log:     log, now: time.Now, sleep: sleep,
+	})
+	ts.Check(err)
+	h.app, h.stop, h.done = a, cancel, make(chan error, 1)
+	go func() { h.done <- a.run(ctx) }()
+	ts.Defer(h.end)
+	synctest.Wait()
+}
+
+// end stops the daemon, if it runs.
+func (h *house) end() {
+	if h.app == nil {
+		return
+	}
+	h.stop()
+	if err := <-h.done; err != nil {
+		panic(fmt.Sprintf("the daemon did not end well: %v", err))
+	}
+	h.app = nil
+}
+
+func (h *house) scriptRestart(ts *testscript.TestScript, _ []string) {
+	h.end()
+	h.scriptStart(ts, nil)
+}
+
+func (h *house) scriptAdvance(ts *testscript.TestScript, args []string) {
+	d, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (h *house) scriptVendor(ts *testscript.TestScript, args []string) {
+	var acts []providertest.Act
+	for _, a := range args[1:] {
+		acts = append(acts, act(ts, a))
+	}
+	h.vendors.On(providertest.When{Model: args[0]}, acts...)
+}
+
+func (h *house) scriptAlways(ts *testscript.TestScript, args []string) {
+	h.vendors.Always(providertest.When{Model: args[0]}, act(ts, args[1]))
+}
+
+// act reads one act: ok, ok:TEXT, empty, hang, a status, reset, refused, dns,
+// break:TEXT.
+func act(ts *testscript.TestScript, s string) providertest.Act {
+	name, arg, given := strings.Cut(s, ":")
+	switch name {
+	case "ok":
+		if given {
+			return providertest.Answer(arg)
+		}
+		return providertest.Answer("ok")
+	case "empty":
+		return providertest.Empty()
+	case "hang":
+		return providertest.Hang()
+	case "break":
+		return providertest.StreamBreak(arg)
+	case "reset", "refused", "dns":
+		return providertest.Network(provider.Transport(name))
+	}
+	status, err := strconv.Atoi(name)
+	if err != nil {
+		ts.Fatalf("no such act: %s", s)
+	}
+	if arg == "" {
+		arg = http.StatusText(status)
+	}
+	return providertest.Status(status, fmt.Sprintf(`{"error":{"message":%q}}`, arg))
+}
+
+func (h *house) scriptSay(ts *testscript.TestScript, args []string) {
+	h.said++
+	ts.Check(h.room.Say(context.Background(), channels.Inbound{ID: strconv.Itoa(h.said), Text: strings.Join(args, " ")}))
+	ts.Check(h.app.bot.Idle(context.Background()))
+	synctest.Wait()
+}
+
+func (h *house) scriptRoom(ts *testscript.TestScript, args []string) {
+	posted := h.room.Posted()
+	if h.read == len(posted) {
+		ts.Fatalf("nothing more was posted; want %s %q", args[0], args[1])
+	}
+	out := posted[h.read]
+	h.read++
+	want, is := args[1], out.Text == args[1]
+	if pattern, ok := strings.CutPrefix(want, "~"); ok {
+		is = regexp.MustCompile(pattern).MatchString(out.Text)
+	}
+	if string(out.Kind) != args[0] || !is {
+		ts.Fatalf("the room got %s %q\nwant %s %q", out.Kind, out.Text, args[0], want)
+	}
+}
+
+func (h *house) scriptQuiet(ts *testscript.TestScript, _ []string) {
+	if more := h.room.Posted()[h.read:]; len(more) > 0 {
+		ts.Fatalf("the room got %s %q besides", more[0].Kind, more[0].Text)
+	}
+}
+
+func (h *house) scriptAsked(ts *testscript.TestScript, args []string) {
+	all := h.vendors.Models()
+	got := all[h.counted:]
+	h.counted = len(all)
+	if !slices.Equal(got, args) {
+		ts.Fatalf("asked %v, want %v", got, args)
+	}
+}
+
+func (h *house) scriptRow(ts *testscript.TestScript, args []string) {
+	row, err := h.app.db.Selection(context.Background(), "agent:main:main")
+	ts.Check(err)
+	got := "free"
+	if !row.Model.IsZero() {
+		got = strings.TrimSpace(string(row.Source) + " " + row.Model.String())
+	}
+	if want := strings.Join(args, " "); got != want {
+		ts.Fatalf("the stored selection is %s, want %s", got, want)
+	}
+	if row.Source == fallback.Auto && row.Origin.IsZero() {
+		ts.Fatalf("an automatic selection without its origin")
+	}
+}

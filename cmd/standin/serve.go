@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/user"
+	"path/filepath"
+	"time"
+
+	"standin/channels"
+	"standin/channels/console"
+	"standin/fallback/provider"
+)
+
+// serveCmd is `standin serve`.
+type serveCmd struct {
+	Config string `short:"c" placeholder:"FILE" help:"Config file (default: $$STANDIN_CONFIG, then config.yaml in the state folder)."`
+	State  string `placeholder:"DIR" help:"State folder (default: $$STANDIN_STATE_DIR, then ~/.standin)."`
+	Log    string `placeholder:"FILE" help:"Where the log goes, - for standard error. Default: standin.log in the state folder when this is a terminal, else standard error."`
+	Debug  bool   `help:"Log debug lines too."`
+}
+
+// Run serves until a signal, or until its only channel is exhausted.
+func (c serveCmd) Run(w world) error {
+	path, tried := findConfig(c.Config, w.getenv)
+	if path == "" {
+		fmt.Fprint(w.stderr, noConfig(tried))
+		return exit{code: exitUsage}
+	}
+	config, faults := loadConfig(path, w.getenv)
+	printFaults(w.stderr, faults)
+	if config == nil {
+		return exit{exitUsage, fmt.Sprintf("%s cannot be used; mend the lines above (standin check tells when it is right)", path)}
+	}
+	dir := c.State
+	if dir == "" {
+		dir = stateDir(w.getenv)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return exit{exitUsage, "state folder: " + err.Error()}
+	}
+	terminal := console.IsTerminal(w.stdin, w.stdout) && w.getenv("TERM") != "dumb"
+	log, closeLog, err := c.openLog(w, dir, terminal)
+	if err != nil {
+		return exit{exitUsage, "log: " + err.Error()}
+	}
+	defer closeLog()
+
+	var a *app
+	room := w.console(filepath.Join(dir, "history"), time.Now, func(ctx context.Context, in channels.Inbound) error { return a.bot.Wait(ctx, in) })
+	a, err = newApp(w.ctx, parts{
+		state: dir, config: config, channels: []channels.Channel{room},
+		vendors: provider.New(provider.Options{Log: log}),
+		log:     log, now: time.Now, sleep: sleep,
+	})
+	if err != nil {
+		return exit{exitUsage, err.Error()}
+	}
+	a.follow(w, path)
+	if terminal {
+		fmt.Fprintf(w.stdout, "standin is listening here. Type a message, or /help. (config %s, state %s)\n\n", path, dir)
+	}
+	return a.run(w.ctx)
+}
+
+// openLog opens the log: JSON lines, levels by --debug.
+func (c serveCmd) openLog(w world, dir string, terminal bool) (*slog.Logger, func(), error) {
+	level := slog.LevelInfo
+	if c.Debug {
+		level = slog.LevelDebug
+	}
+	switch {
+	case c.Log == "-" || c.Log == "" && !terminal:
+		return newLog(w.stderr, level), func() {}, nil
+	case c.Log != "":
+		return fileLog(c.Log, level)
+	}
+	return fileLog(filepath.Join(dir, "standin.log"), level)
+}
+
+// newLog writes JSON lines; whatever looks like a secret is masked on its way [I12].
+func newLog(out io.Writer, level slog.Level) *slog.Logger {
+	return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		switch v := a.Value.Any().(type) {
+		case string:
+			a.Value = slog.StringValue(provider.Redact(v))
+		case error:
+			a.Value = slog.StringValue(provider.Redact(v.Error()))
+		}
+		return a
+	}}))
+}
+
+// fileLog appends to a file that only its owner reads.
+func fileLog(path string, level slog.Level) (*slog.Logger, func(), error) {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	return newLog(f, level), func() { _ = f.Close() }, nil
+}
+
+// console is the surface of this process's own standard input and output.
+func (w world) console(history string, now func() time.Time, wait func(context.Context, channels.Inbound) error) *console.Console {
+	me := "you"
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		me = u.Username
+	}
+	return console.New(console.Options{
+		In: w.stdin, Out: w.stdout,
+		Terminal: console.IsTerminal(w.stdin, w.stdout) && w.getenv("TERM") != "dumb",
+		NoColor:  w.getenv("NO_COLOR") != "",
+		User:     me, History: history, Now: now, Wait: wait,
+	})
+}

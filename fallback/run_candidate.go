@@ -1,0 +1,266 @@
+package fallback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"standin/fallback/provider"
+)
+
+// candidate is one place of the chain with what is known of its credentials.
+type candidate struct {
+	model    Model
+	position int // 1-based
+	left     int // candidates after it
+	endpoint provider.Endpoint
+	order    []Profile
+	usage    map[ProfileID]Usage
+	pin      Pin // for this candidate's provider, zero: none
+}
+
+// answer is what a candidate gave.
+type answer struct {
+	reply   *provider.Reply
+	profile ProfileID
+	attempt Attempt
+}
+
+// profiles reads a provider's credentials in the order in which they would be
+// tried, with their windows.
+func (w *walk) profiles(ctx context.Context, providerID string) ([]Profile, map[ProfileID]Usage, error) {
+	all, err := w.Credentials.Profiles(ctx, w.ask.Agent, providerID)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the credentials of %s: %w", providerID, err)
+	}
+	usage, err := w.Credentials.Usage(ctx, w.ask.Agent, providerID)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the windows of %s: %w", providerID, err)
+	}
+	order, _ := Order(w.ask.Config, providerID, all, usage, w.Now())
+	return order, usage, nil
+}
+
+// visit gathers what stands for and against candidate i and lets Visit decide.
+func (w *walk) visit(ctx context.Context, i int) (candidate, Verdict, error) {
+	m := w.chain[i]
+	c := candidate{model: m, position: i + 1, left: len(w.chain) - 1 - i, endpoint: w.ask.Config.Providers[m.Provider]}
+	var err error
+	if c.order, c.usage, err = w.profiles(ctx, m.Provider); err != nil {
+		return c, Verdict{}, err
+	}
+	now := w.Now()
+	if pin := w.plan.Pin; pin.Profile != "" && pin.Profile.Provider() == m.Provider {
+		c.pin = pin
+	}
+	if c.pin.Source != ByUser {
+		c.pin = Stick(c.pin, c.order, c.usage, w.ask.Compactions, w.ask.NewSession, now)
+	}
+	if len(c.order) == 0 {
+		return c, Verdict{Do: Skip, Why: SkipNoProfile, Reason: AuthFailed,
+			Detail: "no usable credential for " + m.Provider}, nil
+	}
+	s := Standing{
+		Model: m, Position: c.position, Total: len(w.chain), Left: c.left,
+		Order: c.order, Usage: c.usage, Pin: c.pin, Stored: true,
+		ProbeUsed: w.probed[m.Provider],
+		LastProbe: w.throttle.Last(w.ask.Agent, m.Provider),
+	}
+	if reason, hit := w.refused.Lookup(w.ask.Session, m, now); hit && c.position > 1 {
+		s.Cached = reason
+	}
+	v := Visit(s, now)
+	if v.Do == Probe && c.position == 1 {
+		w.throttle.Mark(w.ask.Agent, m.Provider, now) // when decided, before the call (11.4)
+	}
+	return c, v, nil
+}
+
+// tryCandidate rotates over the candidate's profiles until one answers or the
+// rules of rotation end. The error is the last profile's own.
+func (w *walk) tryCandidate(ctx context.Context, c candidate, v Verdict) (*answer, Class, error) {
+	profiles := Rotate(c.order, c.usage, c.pin, c.model.Name, v.Do == Probe, w.Now())
+	if len(profiles) == 0 {
+		return nil, Class{Reason: v.Reason}, fmt.Errorf("no credential of %s can be used for %s now", c.model.Provider, c.model)
+	}
+	if v.Do == Probe {
+		w.decide(ctx, w.book.Probing(w.attempt(c, v, profiles[0])))
+	}
+	done := map[Reason]int{}
+	repeated := false
+	for i, guard := 0, LoopGuard(len(profiles)); i < len(profiles) && guard > 0; guard-- {
+		p := profiles[i]
+		ans, class, err := w.call(ctx, c, v, p)
+		if err == nil || ctx.Err() != nil {
+			return ans, class, err
+		}
+		if !repeated && w.mayRepeat(err) {
+			repeated = true
+			if err := w.Sleep(ctx, repeatAfter); err != nil {
+				return nil, class, err
+			}
+			continue
+		}
+		done[class.Reason]++
+		if i+1 == len(profiles) || !MayRotate(class.Reason, done, w.ask.Config.Cooldowns, len(w.chain) > 1, c.pin) {
+			return nil, class, err
+		}
+		if class.Reason == Overloaded && w.ask.Config.Cooldowns.OverloadedBackoff > 0 {
+			if err := w.Sleep(ctx, w.ask.Config.Cooldowns.OverloadedBackoff); err != nil {
+				return nil, class, err
+			}
+		}
+		i++
+	}
+	return nil, Class{Reason: Unknown, Failover: true}, errors.New("gave up after too many credentials")
+}
+
+// repeatAfter is the wait before the one repetition of a run that has no other
+// candidate [D9, T18].
+const repeatAfter = 2500 * time.Millisecond
+
+// mayRepeat tells whether a failure is a passing transport or server fault of
+// a single-candidate run that has shown nothing yet [D9].
+func (w *walk) mayRepeat(err error) bool {
+	var e *provider.Error
+	if len(w.chain) != 1 || w.ask.Kind != Chat || !errors.As(err, &e) || e.Streamed {
+		return false
+	}
+	switch e.Transport {
+	case provider.Refused, provider.Reset, provider.EOF, provider.DNSFailed, provider.OtherTransport:
+		return true
+	case provider.NoTransport:
+		return e.Status >= 500
+	}
+	return false
+}
+
+// call makes one request with one profile and writes down what came of it: the
+// attempt, the profile's windows, the decision.
+func (w *walk) call(ctx context.Context, c candidate, v Verdict, p Profile) (*answer, Class, error) {
+	started := w.Now()
+	if c.model == w.plan.Primary && w.ask.Kind == Chat {
+		w.probes.Mark(w.ask.Session, c.model, started) // when the attempt starts, not when it is planned [T14]
+	}
+	streamed := false
+	call := provider.Call{
+		Endpoint: c.endpoint, Model: c.model.Name, Profile: string(p.ID), Key: p.Key,
+		System: w.ask.System, Messages: w.ask.Messages, Limits: w.limits(c, started),
+	}
+	if p.Type != APIKey {
+		call.Auth = provider.Bearer
+	}
+	if w.ask.OnText != nil {
+		call.OnText = func(piece string) { streamed = true; w.ask.OnText(piece) }
+	}
+	reply, err := w.Vendors.Call(ctx, call)
+	a := w.attempt(c, v, p)
+	a.At, a.Took = started, w.Now().Sub(started)
+	if err == nil {
+		err = judge(reply)
+	}
+	if err == nil {
+		a.OK, a.Tokens = true, reply.Tokens
+		w.step(ctx, Step{What: StepAttempt, Attempt: &a})
+		if err := w.usage(ctx, c, p, nil); err != nil {
+			w.Log.Error("success not recorded", "profile", p.ID, "err", err)
+		}
+		return &answer{reply: reply, profile: p.ID, attempt: a}, Class{}, nil
+	}
+	if streamed && w.ask.OnDiscard != nil {
+		w.ask.OnDiscard()
+	}
+	if ctx.Err() != nil {
+		return nil, Class{}, context.Cause(ctx)
+	}
+	class := Classify(SignalOf(err))
+	if errors.Is(err, errRefused) {
+		class = Class{Refusal: true, Rule: "the model declined"}
+	}
+	if errors.Is(err, errEmpty) {
+		class = Class{Reason: EmptyResponse, Label: LabelEmpty, Failover: true, Rule: "an answer without text"}
+	}
+	a.fail(class, err)
+	w.step(ctx, Step{What: StepAttempt, Attempt: &a})
+	if err := w.usage(ctx, c, p, failed(c.model, class, err)); err != nil {
+		w.Log.Error("failure not recorded", "profile", p.ID, "err", err)
+	}
+	w.attempts = append(w.attempts, a)
+	return nil, class, err
+}
+
+// The answers that are failures although the vendor said 200 [M26, M28].
+var (
+	errEmpty   = errors.New("the model answered without any text")
+	errRefused = errors.New("the model declined to answer")
+)
+
+// judge tells an answer from a refusal and from nothing at all. Whether a
+// refusal with words counts is the vendor's stop reason's to say.
+func judge(r *provider.Reply) error {
+	if strings.TrimSpace(r.Text) != "" {
+		return nil
+	}
+	switch r.Finish {
+	case "content_filter", "content-filter", "refusal", "safety":
+		return errRefused
+	}
+	return errEmpty
+}
+
+// failed is what a failure says to the profile's windows.
+func failed(m Model, class Class, err error) *Failed {
+	f := &Failed{Provider: m.Provider, Model: m.Name, Reason: class.Reason}
+	var e *provider.Error
+	if errors.As(err, &e) {
+		f.Status, f.Transport, f.RetryAfter = e.Status, e.Transport, e.RetryAfter
+	}
+	return f
+}
+
+// usage writes a call's effect on its profile, a success when f is nil, and
+// tells the journal of windows that it opened or counted into.
+func (w *walk) usage(ctx context.Context, c candidate, p Profile, f *Failed) error {
+	if f != nil && (Bypasses(c.model.Provider) || !f.Penalises()) {
+		return nil
+	}
+	now := w.Now()
+	ctx = context.WithoutCancel(ctx) // what was seen is kept even if the caller has gone
+	was, is, err := w.Credentials.Update(ctx, w.ask.Agent, p.ID, func(u Usage) Usage {
+		if f == nil {
+			return u.Success(now)
+		}
+		return u.After(*f, w.ask.Config.Cooldowns, now)
+	})
+	if err != nil || f == nil {
+		return err
+	}
+	for _, change := range Changes(p.ID, was, is, now) {
+		w.step(ctx, Step{What: change.What, Window: &change.WindowEvent})
+	}
+	return nil
+}
+
+// reserve is what an attempt leaves of the run's time for each candidate after
+// it, and leastAttempt what it may take in any case [D23].
+const (
+	reserve      = 60 * time.Second
+	leastAttempt = 30 * time.Second
+)
+
+// limits gives the attempt's times: the configured ones, and no more of the
+// run's time than the candidates after it can spare.
+func (w *walk) limits(c candidate, now time.Time) provider.Limits {
+	l := w.ask.Config.Attempt
+	if w.deadline.IsZero() {
+		return l
+	}
+	rest := w.deadline.Sub(now)
+	l.Total = rest
+	if c.left > 0 {
+		l.Total = min(rest, max(rest-time.Duration(c.left)*reserve, leastAttempt))
+	}
+	return l
+}
