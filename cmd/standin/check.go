@@ -62,7 +62,7 @@ func whyOf(f *fallback.Config, id fallback.AgentID, candidates int) string {
 	case list.Listed:
 		return key + " says fallbacks: []"
 	case given:
-		return key + " names a model without fallbacks, which makes the agent strict"
+		return key + " names a model without fallbacks"
 	}
 	return key + " has no fallbacks"
 }

@@ -247,5 +247,5 @@ func (d *duration) UnmarshalJSON(data []byte) error {
 
 // JSONSchema describes the text form.
 func (duration) JSONSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Format: "duration", Pattern: `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}
+	return &jsonschema.Schema{Type: "string", Format: "go-duration", Pattern: `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}
 }

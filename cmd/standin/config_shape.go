@@ -127,7 +127,7 @@ func (c *inspector) mistyped(n *node, s *jsonschema.Schema, p keyPath) bool {
 		mend = "write [] for none, or remove the line"
 	case n.kind == isEmpty:
 		mend = "give a value, or remove the line"
-	case wants(s) == isText && s.Format == "duration" && n.kind == isNumber:
+	case wants(s) == isText && s.Format == "go-duration" && n.kind == isNumber:
 		mend = fmt.Sprintf("write a duration with its unit, such as %q", n.raw+"s")
 	case wants(s) == isText && (n.kind == isNumber || n.kind == isTruth):
 		mend = fmt.Sprintf("write it in quotes: %q", n.raw)
@@ -138,7 +138,7 @@ func (c *inspector) mistyped(n *node, s *jsonschema.Schema, p keyPath) bool {
 	case wants(s) == isTruth:
 		forms, mend = []string{"true or false"}, "write true or false, without quotes"
 	}
-	if s.Format == "duration" {
+	if s.Format == "go-duration" {
 		forms = []string{"a duration"}
 	}
 	msg := "wants " + strings.Join(forms, " or ") + ", found " + string(n.kind)
@@ -220,7 +220,7 @@ func (c *inspector) text(n *node, s *jsonschema.Schema, p keyPath) bool {
 		c.fault(n.line, n.col, p, fmt.Sprintf("%s is not one of %s", shown(n), strings.Join(words, ", ")), onlyNear(n.text, words))
 	case s.MinLength != nil && strings.TrimSpace(n.text) == "" && !n.expanded:
 		c.fault(n.line, n.col, p, "is empty", "")
-	case s.Format == "duration":
+	case s.Format == "go-duration":
 		if d, err := time.ParseDuration(n.text); err != nil || d < 0 {
 			c.fault(n.line, n.col, p, fmt.Sprintf("%s is not a duration", shown(n)), `write a number with its unit, such as "90s", "10m" or "1h30m"`)
 			return false

@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -64,80 +66,117 @@ func (r *reloader) reload() bool {
 // another folder. It returns when ctx ends, with nil, or when the system
 // cannot watch at all.
 func watch(ctx context.Context, path string, reload func()) error {
-	w, err := fsnotify.NewWatcher()
+	w, err := openWatch(path)
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", path, err)
 	}
-	defer w.Close()
-	dirs := watched{w: w, path: path}
-	if err := dirs.follow(); err != nil {
-		return fmt.Errorf("watch %s: %w", path, err)
+	w.run(ctx, reload)
+	return nil
+}
+
+// fileWatch is a watch that stands: every change from here on is seen.
+type fileWatch struct {
+	path   string
+	events *fsnotify.Watcher
+	trail  trail
+	last   string // print of the contents that were seen last
+}
+
+func openWatch(path string) (*fileWatch, error) {
+	events, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, err
 	}
-	last := printOf(path)
-	settle, retry := time.NewTimer(0), time.NewTimer(0)
+	w := &fileWatch{path: path, events: events, trail: trailOf(path)}
+	if err := w.trail.watchIn(events); err != nil {
+		events.Close()
+		return nil, err
+	}
+	w.last = printOf(path)
+	return w, nil
+}
+
+func (w *fileWatch) run(ctx context.Context, reload func()) {
+	defer w.events.Close()
+	settle, retry := time.NewTimer(debounce), time.NewTimer(rewatch)
 	defer settle.Stop()
 	defer retry.Stop()
-	// The first expiry of settle finds an edit that was made between the load
-	// of the file and this watch only if the caller's load came later; it is
-	// cheap, and SIGHUP remains for the rest.
+	retry.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
-		case _, ok := <-w.Events:
-			if !ok {
-				return nil
+			return
+		case e := <-w.events.Events:
+			if w.trail.concerns(e) {
+				settle.Reset(debounce)
 			}
-			settle.Reset(debounce)
-		case _, ok := <-w.Errors: // events were lost: look
-			if !ok {
-				return nil
-			}
+		case <-w.events.Errors: // events may have been lost: look
 			settle.Reset(debounce)
 		case <-retry.C:
-			if dirs.follow() != nil {
-				retry.Reset(rewatch)
-			}
-			settle.Reset(debounce)
+			settle.Reset(0)
 		case <-settle.C:
-			if dirs.follow() != nil {
+			w.trail = trailOf(w.path)
+			if w.trail.watchIn(w.events) != nil { // the folder has gone; it may come back
 				retry.Reset(rewatch)
 			}
-			// A file that is away for a moment is about to be replaced; when it
-			// stays away the running config stays in use.
-			if now := printOf(path); now != last && now != missing {
-				last = now
+			// A file that is away is about to be replaced. When it stays away,
+			// the running config stays in use.
+			if now := printOf(w.path); now != w.last && now != missing {
+				w.last = now
 				reload()
 			}
 		}
 	}
 }
 
-// watched keeps the watcher on the folder of the file, and on the folder of
-// the file that it links to.
-type watched struct {
-	w    *fsnotify.Watcher
-	path string
+// trail is the way from a path to the file that it means, link by link.
+type trail struct {
+	dirs  []string        // folders to watch
+	names map[string]bool // entries of them that matter; the state folder, where
+	// the config may be, has databases that change with every message
 }
 
-// follow adds the folders as they are now and drops those that matter no more.
-func (d watched) follow() error {
-	want := map[string]bool{filepath.Dir(d.path): true}
-	if real, err := filepath.EvalSymlinks(d.path); err == nil {
-		want[filepath.Dir(real)] = true
+func trailOf(path string) trail {
+	t := trail{names: map[string]bool{}}
+	for range 40 { // as many links as the system follows
+		t.dirs = append(t.dirs, filepath.Dir(path))
+		t.names[filepath.Base(path)] = true
+		target, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		for _, part := range strings.Split(filepath.ToSlash(target), "/") {
+			t.names[part] = true // a folder on the way may be a link that is swapped
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
 	}
-	for _, dir := range d.w.WatchList() {
-		if !want[dir] {
-			_ = d.w.Remove(dir) // it may be gone already
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		t.dirs = append(t.dirs, filepath.Dir(real))
+	}
+	return t
+}
+
+// concerns tells whether an event may have changed the file.
+func (t trail) concerns(e fsnotify.Event) bool {
+	return e.Op != fsnotify.Chmod && (t.names[filepath.Base(e.Name)] || slices.Contains(t.dirs, e.Name))
+}
+
+// watchIn makes w watch the folders of the trail and no others.
+func (t trail) watchIn(w *fsnotify.Watcher) error {
+	for _, dir := range w.WatchList() {
+		if !slices.Contains(t.dirs, dir) {
+			_ = w.Remove(dir) // it may be gone already
 		}
 	}
-	var failed error
-	for dir := range want {
-		if err := d.w.Add(dir); err != nil {
-			failed = err
-		}
+	// Only the folder of the path itself has to be there.
+	err := w.Add(t.dirs[0])
+	for _, dir := range t.dirs[1:] {
+		_ = w.Add(dir)
 	}
-	return failed
+	return err
 }
 
 // missing is the print of a file that cannot be read.

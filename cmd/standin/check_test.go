@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func written(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// check runs `standin check` and gives what a person sees.
+func check(r reading, path string) (code int, out, errs string) {
+	var o, e bytes.Buffer
+	code = r.check(path, &o, &e)
+	if path == "" {
+		return code, o.String(), e.String()
+	}
+	short := strings.NewReplacer(path, "config.yaml")
+	return code, short.Replace(o.String()), short.Replace(e.String())
+}
+
+// The plan says for each agent what answers, why, and with which credentials.
+func TestCheckPrintsThePlanOfEachAgent(t *testing.T) {
+	path := written(t, `
+agents:
+  defaults:
+    model: {primary: openai/gpt-5.5, fallbacks: [anthropic/claude-sonnet-5]}
+  list:
+    - {id: main, name: Concierge}
+    - {id: exact, model: openai/gpt-5.5}
+    - {id: alone, model: {primary: near/tiny, fallbacks: []}}
+    - {id: night, model: {primary: openai/gpt-5.5, fallbacks: [groq/llama-3.3-70b-versatile]}}
+auth:
+  profiles: {"openai:work": {}, "openai:spare": {keyRef: "${SPARE}"}}
+  order: {openai: ["openai:work", "openai:spare"], groq: []}
+models: {providers: {near: {baseUrl: "http://localhost:9/v1"}}}
+`)
+	stored := func(provider string) []string {
+		return map[string][]string{"openai": {"openai:work"}}[provider]
+	}
+	code, out, errs := check(reading{getenv: env("SPARE", "s3cret"), stored: stored}, path)
+	if code != exitOK || errs != "" {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	want := `main "Concierge" (default): openai/gpt-5.5 → anthropic/claude-sonnet-5
+    may fall back (agents.defaults.model has fallbacks)
+    1. openai/gpt-5.5             with openai:work, then openai:spare
+    2. anthropic/claude-sonnet-5  no credential here: set ANTHROPIC_API_KEY, or models.providers.anthropic.apiKey
+
+exact: openai/gpt-5.5
+    strict, no other model answers (agents.list[exact].model names a model without fallbacks)
+    1. openai/gpt-5.5  with openai:work, then openai:spare
+
+alone: near/tiny
+    strict, no other model answers (agents.list[alone].model says fallbacks: [])
+    1. near/tiny  with near:default (no key needed)
+
+night: openai/gpt-5.5 → groq/llama-3.3-70b-versatile
+    may fall back (agents.list[night].model has fallbacks)
+    1. openai/gpt-5.5                with openai:work, then openai:spare
+    2. groq/llama-3.3-70b-versatile  no credential here: auth.order.groq is empty, so none is used
+
+config.yaml: can be used
+`
+	if diff := cmp.Diff(want, out); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+}
+
+// "A config order whose profiles are all missing is empty; a list of
+// auth.profiles that are all missing gives way to what is stored" (8.7).
+func TestCheckFollowsTheOrderOfProfiles(t *testing.T) {
+	stored := func(string) []string { return []string{"openai:stored"} }
+	for _, c := range []struct{ name, auth, want string }{
+		{"nothing configured: variable and store", "{}", "with openai:default, then openai:stored"},
+		{"configured and there", "{profiles: {'openai:stored': {}}}", "with openai:stored"},
+		{"configured and nowhere", "{profiles: {'openai:gone': {}}}", "with openai:default, then openai:stored"},
+		{"ordered", "{order: {openai: ['openai:stored', 'openai:default']}}", "with openai:stored, then openai:default"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := written(t, "agents: {defaults: {model: openai/gpt-5.5}}\nauth: "+c.auth)
+			_, out, errs := check(reading{getenv: env("OPENAI_API_KEY", "k"), stored: stored}, path)
+			if !strings.Contains(out, c.want) {
+				t.Errorf("no %q in:\n%s%s", c.want, out, errs)
+			}
+		})
+	}
+}
+
+// 0: can be used, warnings or not. 1: cannot. 2: there is none to read.
+func TestCheckExitCodes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	here := env("STANDIN_STATE_DIR", t.TempDir())
+	for _, c := range []struct {
+		name, path string
+		want       int
+		says       string
+	}{
+		{"good", written(t, "agents: {defaults: {model: openai/gpt-5.5}}"), exitOK, "config.yaml: can be used\n"},
+		{"a warning", written(t, "agents: {defaults: {model: openai/gpt-5.55}}"), exitOK, "config.yaml: can be used, 1 warning\n"},
+		{"a fault", written(t, "agents:\n  defaults:\n    modle: x\n"), exitFault, "    3 |     modle: x\n      |     ^\nconfig.yaml: 1 fault\n"},
+		{"two faults", written(t, "agent: {}\nauht: {}"), exitFault, "config.yaml: 2 faults\n"},
+		{"named and not there", filepath.Join(t.TempDir(), "none.yaml"), exitUsage, "cannot be read: no such file or directory"},
+		{"a folder", t.TempDir(), exitFault, "is a directory"},
+		{"none at all", "", exitUsage, "Three lines are enough"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			code, out, errs := check(reading{getenv: here, catalogue: true}, c.path)
+			if all := out + errs; code != c.want || !strings.Contains(all, c.says) {
+				t.Errorf("exit %d, want %d, with %q in:\n%s", code, c.want, c.says, all)
+			}
+		})
+	}
+}
+
+// The three lines that the help for newcomers names are a config.
+func TestTheThreeLinesAreAConfig(t *testing.T) {
+	text := noConfig([]string{"/x/config.yaml"})
+	_, after, _ := strings.Cut(text, "\n\n  agents:")
+	three, _, _ := strings.Cut("agents:"+after, "\n\n")
+	if n := strings.Count(three, "\n"); n != 2 {
+		t.Errorf("%d lines:\n%s", n+1, three)
+	}
+	c := must(t, strings.ReplaceAll(three, "\n  ", "\n"), env())
+	if len(c.Plans[0].Chain) != 2 || c.Plans[0].Strict {
+		t.Errorf("they should show a fallback: %+v", c.Plans)
+	}
+}
