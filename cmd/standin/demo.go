@@ -13,7 +13,6 @@ import (
 
 	"standin/bot"
 	"standin/channels"
-	"standin/channels/console"
 	"standin/fallback/provider"
 	"standin/fallback/provider/providertest"
 )
@@ -114,7 +113,7 @@ func (c demoCmd) Run(w world) error {
 	if err != nil {
 		return err
 	}
-	terminal := console.IsTerminal(w.stdin, w.stdout)
+	terminal := w.terminal()
 	if terminal {
 		fmt.Fprint(w.stdout, demoHello, "\n")
 	}

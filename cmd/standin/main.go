@@ -40,6 +40,7 @@ type cli struct {
 	Serve    serveCmd    `cmd:"" help:"Run the daemon with your config."`
 	Check    checkCmd    `cmd:"" help:"Check the config and print which models each agent would use, and why."`
 	Config   configCmd   `cmd:"" help:"About the config file."`
+	Auth     authCmd     `cmd:"" help:"Stored credentials: add, list, remove."`
 	Classify classifyCmd `cmd:"" help:"Say what provider errors mean: JSON lines in, JSON lines out."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
@@ -49,6 +50,9 @@ func main() {
 	// second finds the handler gone and ends the process at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
+	// A reader that has gone is an error of that write, not the end of the
+	// process: what could not be printed stays owed.
+	signal.Ignore(syscall.SIGPIPE)
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	w := world{ctx: ctx, getenv: os.Getenv, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, hup: hup}

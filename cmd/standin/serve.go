@@ -42,7 +42,7 @@ func (c serveCmd) Run(w world) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return exit{exitUsage, "state folder: " + err.Error()}
 	}
-	terminal := console.IsTerminal(w.stdin, w.stdout) && w.getenv("TERM") != "dumb"
+	terminal := w.terminal()
 	log, closeLog, err := c.openLog(w, dir, terminal)
 	if err != nil {
 		return exit{exitUsage, "log: " + err.Error()}
@@ -103,6 +103,11 @@ func fileLog(path string, level slog.Level) (*slog.Logger, func(), error) {
 	return newLog(f, level), func() { _ = f.Close() }, nil
 }
 
+// terminal tells whether a person sits at both ends and can see a cursor move.
+func (w world) terminal() bool {
+	return console.IsTerminal(w.stdin, w.stdout) && w.getenv("TERM") != "dumb"
+}
+
 // console is the surface of this process's own standard input and output.
 func (w world) console(history string, now func() time.Time, wait func(context.Context, channels.Inbound) error) *console.Console {
 	me := "you"
@@ -111,7 +116,7 @@ func (w world) console(history string, now func() time.Time, wait func(context.C
 	}
 	return console.New(console.Options{
 		In: w.stdin, Out: w.stdout,
-		Terminal: console.IsTerminal(w.stdin, w.stdout) && w.getenv("TERM") != "dumb",
+		Terminal: w.terminal(),
 		NoColor:  w.getenv("NO_COLOR") != "",
 		User:     me, History: history, Now: now, Wait: wait,
 	})

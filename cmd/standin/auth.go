@@ -1,0 +1,179 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"standin/channels/console"
+	"standin/fallback"
+	"standin/store"
+)
+
+// authCmd is `standin auth`: the stored credentials. It works beside a running
+// daemon, which uses what it finds from its next call on.
+type authCmd struct {
+	Add    authAddCmd    `cmd:"" help:"Store an API key; several keys of one provider are used in turn."`
+	List   authListCmd   `cmd:"" help:"List stored credentials and whether they can be used now."`
+	Remove authRemoveCmd `cmd:"" help:"Remove a stored credential."`
+}
+
+// authFlags are common to the verbs.
+type authFlags struct {
+	Agent string `default:"main" help:"Agent whose credentials these are; others fall back on main's."`
+	State string `placeholder:"DIR" help:"State folder (default: $$STANDIN_STATE_DIR, then ~/.standin)."`
+}
+
+func (f authFlags) open(w world) *store.Credentials {
+	dir := f.State
+	if dir == "" {
+		dir = stateDir(w.getenv)
+	}
+	return store.OpenCredentials(store.Options{Dir: dir})
+}
+
+type authAddCmd struct {
+	authFlags
+	Provider string `arg:"" help:"Provider id, such as openai."`
+	ID       string `placeholder:"NAME" help:"Name of the credential, such as work for openai:work (default: default)."`
+	Env      string `placeholder:"NAME" help:"Take the key from this environment variable. Never an argument: those end up in shell history."`
+}
+
+// Run stores one key.
+func (c authAddCmd) Run(w world) error {
+	provider := fallback.NormalProvider(c.Provider)
+	if provider == "" || strings.ContainsAny(provider, ":/ ") {
+		return exit{exitUsage, fmt.Sprintf("%q is no provider id; it looks like openai", c.Provider)}
+	}
+	name := strings.TrimPrefix(c.ID, provider+":")
+	if name == "" {
+		name = "default"
+	}
+	key := w.getenv(c.Env)
+	if c.Env == "" {
+		var err error
+		if key, err = console.ReadSecret(w.stdin, w.stderr, "API key of "+provider+" (not shown): "); err != nil {
+			return exit{exitUsage, "the key could not be read: " + err.Error()}
+		}
+	}
+	if key == "" || !printable(key) {
+		return exit{exitUsage, "no key given, or one with spaces or line breaks in it; nothing was stored"}
+	}
+	secret, err := json.Marshal(map[string]string{"key": key})
+	if err != nil {
+		return err
+	}
+	creds := c.open(w)
+	defer creds.Close()
+	id := fallback.ProfileID(provider + ":" + name)
+	one := store.Credential{ID: id, Provider: provider, Type: fallback.APIKey, Secret: secret}
+	if err := creds.PutCredential(w.ctx, fallback.AgentID(c.Agent), one); err != nil {
+		return err
+	}
+	fmt.Fprintf(w.stdout, "Stored %s. A running daemon uses it from its next call on.\n", id)
+	return nil
+}
+
+type authListCmd struct {
+	authFlags
+	JSON bool `help:"One JSON object per line."`
+}
+
+// authRow is a stored credential as people see it.
+type authRow struct {
+	Profile  string              `json:"profile"`
+	Type     string              `json:"type"`
+	Account  string              `json:"account,omitempty"`
+	State    string              `json:"state"`
+	LastUsed *time.Time          `json:"lastUsed,omitempty"`
+	Usage    fallback.UsageStats `json:"usage"`
+}
+
+// Run prints the credentials, without secrets.
+func (c authListCmd) Run(w world) error {
+	creds := c.open(w)
+	defer creds.Close()
+	agent := fallback.AgentID(c.Agent)
+	stored, err := creds.List(w.ctx, agent)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	table := tabwriter.NewWriter(w.stdout, 0, 4, 2, ' ', 0)
+	if !c.JSON && len(stored) == 0 {
+		fmt.Fprintf(w.stdout, "No credential is stored for agent %s. Add one with: standin auth add openai\nKeys that the environment or the config names are not listed here; standin check shows them.\n", agent)
+		return nil
+	}
+	if !c.JSON {
+		fmt.Fprintln(table, "PROFILE\tTYPE\tACCOUNT\tSTATE\tLAST USED")
+	}
+	for _, one := range stored {
+		p, err := one.Profile()
+		if err != nil {
+			return err
+		}
+		usage, err := creds.Usage(w.ctx, agent, p.Provider)
+		if err != nil {
+			return err
+		}
+		u := usage[p.ID]
+		row := authRow{Profile: string(p.ID), Type: string(p.Type), Account: p.Account, State: stateOf(u, now), Usage: u.Stats(now)}
+		if !u.LastUsed.IsZero() {
+			row.LastUsed = &u.LastUsed
+		}
+		if c.JSON {
+			if err := json.NewEncoder(w.stdout).Encode(row); err != nil {
+				return err
+			}
+			continue
+		}
+		last := "never"
+		if row.LastUsed != nil {
+			last = row.LastUsed.Local().Format(time.DateTime)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", row.Profile, row.Type, row.Account, row.State, last)
+	}
+	return table.Flush()
+}
+
+// stateOf says whether a profile can be used, and until when not.
+func stateOf(u fallback.Usage, now time.Time) string {
+	var parts []string
+	add := func(what string, w fallback.Window) {
+		if w.Active(now) {
+			parts = append(parts, fmt.Sprintf("%s: %s, %s left", what, w.Reason, w.Until.Sub(now).Round(time.Second)))
+		}
+	}
+	add("disabled", u.Disabled)
+	add("blocked", u.Blocked)
+	add("resting", u.Whole.Window)
+	for _, model := range sortedKeys(u.Scopes) {
+		add("resting for "+model, u.Scopes[model].Window)
+	}
+	if len(parts) == 0 {
+		return "usable"
+	}
+	return strings.Join(parts, "; ")
+}
+
+type authRemoveCmd struct {
+	authFlags
+	Profile string `arg:"" help:"Profile id, such as openai:work."`
+}
+
+// Run forgets one credential and its windows.
+func (c authRemoveCmd) Run(w world) error {
+	creds := c.open(w)
+	defer creds.Close()
+	found, err := creds.DeleteCredential(w.ctx, fallback.AgentID(c.Agent), fallback.ProfileID(c.Profile))
+	if err != nil {
+		return err
+	}
+	if !found {
+		return exit{exitFault, fmt.Sprintf("there is no stored credential %s of agent %s; standin auth list shows them", c.Profile, c.Agent)}
+	}
+	fmt.Fprintf(w.stdout, "Removed %s.\n", c.Profile)
+	return nil
+}
