@@ -56,7 +56,7 @@ func (a *agents) open(ctx context.Context, id fallback.AgentID, make bool) (*fil
 		return f, nil
 	}
 	if a.files == nil {
-		return nil, errors.New("the store is closed")
+		return nil, errClosed
 	}
 	path, err := a.path(id)
 	if err != nil {

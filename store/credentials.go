@@ -20,12 +20,7 @@ type Credential struct {
 	ID       fallback.ProfileID
 	Provider string // "": the part of the id before the colon
 	Type     fallback.CredentialType
-	Secret   json.RawMessage
-}
-
-// Format prints all but the secret, whatever the verb [I12].
-func (c Credential) Format(s fmt.State, _ rune) {
-	_, _ = fmt.Fprintf(s, "%s (%s)", c.ID, c.Type)
+	Secret   provider.Key // unprintable, as the keys in it are [I12]
 }
 
 // Profile is the credential as rotation sees it.
@@ -34,7 +29,7 @@ func (c Credential) Profile() (fallback.Profile, error) {
 		Key, Token, Access, Refresh, Email, AccountID, DisplayName string
 		Expires                                                    json.Number
 	}
-	if err := json.Unmarshal(c.Secret, &secret); err != nil {
+	if err := json.Unmarshal([]byte(c.Secret.Reveal()), &secret); err != nil {
 		// The decoder's own words may quote the secret.
 		return fallback.Profile{}, fmt.Errorf("credential %s is not the JSON object that it should be: write it again with standin auth", c.ID)
 	}
@@ -144,12 +139,12 @@ func (c *Credentials) PutCredential(ctx context.Context, a fallback.AgentID, one
 // SwapCredential replaces the agent's credential if its secret is still was, and
 // tells whether it did: of two that refresh the same token one wins, and the
 // other reads what the winner stored.
-func (c *Credentials) SwapCredential(ctx context.Context, a fallback.AgentID, was json.RawMessage, now Credential) (bool, error) {
-	return c.replace(ctx, a, now, was)
+func (c *Credentials) SwapCredential(ctx context.Context, a fallback.AgentID, was provider.Key, now Credential) (bool, error) {
+	return c.replace(ctx, a, now, &was)
 }
 
 // replace writes one; when was is given, only over that secret.
-func (c *Credentials) replace(ctx context.Context, a fallback.AgentID, one Credential, was json.RawMessage) (replaced bool, err error) {
+func (c *Credentials) replace(ctx context.Context, a fallback.AgentID, one Credential, was *provider.Key) (replaced bool, err error) {
 	if one.Provider == "" {
 		one.Provider = one.ID.Provider()
 	}
@@ -168,13 +163,13 @@ func (c *Credentials) replace(ctx context.Context, a fallback.AgentID, one Crede
 		if was != nil {
 			var secret string
 			found, err := t.row(`SELECT secret FROM credentials WHERE profile = ?`, []any{one.ID}, &secret)
-			if err != nil || !found || secret != string(was) {
+			if err != nil || !found || secret != was.Reveal() {
 				return err
 			}
 		}
 		replaced = true
 		_, err := t.exec(`INSERT INTO credentials (profile, provider, type, secret) VALUES (?1,?2,?3,?4)
-			ON CONFLICT (profile) DO UPDATE SET provider=?2, type=?3, secret=?4`, one.ID, one.Provider, one.Type, string(one.Secret))
+			ON CONFLICT (profile) DO UPDATE SET provider=?2, type=?3, secret=?4`, one.ID, one.Provider, one.Type, one.Secret.Reveal())
 		return err
 	})
 	return replaced && err == nil, err
@@ -211,9 +206,9 @@ func (c *Credentials) stored(ctx context.Context, a fallback.AgentID, where stri
 	var list []Credential
 	err = f.each(ctx, `SELECT profile, provider, type, secret FROM credentials `+where+` ORDER BY profile`, args, func(scan func(...any) error) error {
 		var one Credential
-		var secret []byte
+		var secret string
 		err := scan(&one.ID, &one.Provider, &one.Type, &secret)
-		one.Secret = secret
+		one.Secret = provider.NewKey(secret)
 		list = append(list, one)
 		return err
 	})

@@ -44,6 +44,7 @@ type file struct {
 // holds the token of turn may use it.
 type writer struct {
 	turn     chan struct{}
+	closed   chan struct{}
 	db       *sql.DB
 	conn     *sql.Conn
 	prepared map[string]*sql.Stmt
@@ -64,7 +65,7 @@ func openFile(ctx context.Context, path string, k kind) (_ *file, err error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	f := &file{path: path, w: &writer{turn: make(chan struct{}, 1), db: db, prepared: map[string]*sql.Stmt{}}}
+	f := &file{path: path, w: &writer{turn: make(chan struct{}, 1), closed: make(chan struct{}), db: db, prepared: map[string]*sql.Stmt{}}}
 	defer func() {
 		if err != nil {
 			_ = f.close()
@@ -150,19 +151,20 @@ func (f *file) quickCheck(ctx context.Context) error {
 	return nil
 }
 
-// close waits for the running write, then closes all connections.
+// close waits for the running write, then closes all connections. The writer's
+// turn is not given back: later writes are refused.
 func (f *file) close() error {
 	var errs []error
 	if f.reads != nil {
 		errs = append(errs, f.reads.Close())
 	}
 	if f.w != nil {
-		f.w.turn <- struct{}{} // never given back: later writes are refused
+		f.w.turn <- struct{}{}
+		close(f.w.closed)
 		for _, s := range f.w.prepared {
 			_ = s.Close()
 		}
 		if f.w.conn != nil {
-			_, _ = f.w.conn.ExecContext(context.Background(), "PRAGMA optimize")
 			errs = append(errs, f.w.conn.Close())
 		}
 		errs = append(errs, f.w.db.Close())
@@ -231,6 +233,8 @@ func (f *file) writeDurably(ctx context.Context, what string, do func(*tx) error
 	return f.transact(ctx, what, true, do)
 }
 
+var errClosed = errors.New("the store is closed")
+
 // acquire waits for the writer, at most busyBound.
 func (w *writer) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
@@ -246,6 +250,8 @@ func (w *writer) acquire(ctx context.Context) error {
 	select {
 	case w.turn <- struct{}{}:
 		return nil
+	case <-w.closed:
+		return errClosed
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-timer.C:

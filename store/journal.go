@@ -150,12 +150,9 @@ func (j *journal) report(err error) {
 // close writes what waits and ends the goroutine.
 func (j *journal) close() {
 	j.mu.Lock()
-	first := !j.closed
 	j.closed = true
 	j.mu.Unlock()
-	if first {
-		close(j.stop)
-	}
+	close(j.stop)
 	<-j.done
 }
 

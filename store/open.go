@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"sync"
 
 	"standin/bot"
 	"standin/fallback"
@@ -24,6 +25,7 @@ type DB struct {
 	lock    *lock
 	agents  *agents
 	journal *journal
+	closing sync.Once
 }
 
 // What the other rooms ask of the store.
@@ -78,10 +80,14 @@ func (o Options) logger() *slog.Logger {
 	return o.Log
 }
 
-// Close writes what the journal still holds and lets the next owner in.
-func (d *DB) Close() error {
-	if d.journal != nil {
-		d.journal.close()
-	}
-	return errors.Join(d.agents.close(), d.main.close(), d.lock.release())
+// Close writes what the journal still holds and lets the next owner in. Later
+// writes give an error; a second Close does nothing.
+func (d *DB) Close() (err error) {
+	d.closing.Do(func() {
+		if d.journal != nil {
+			d.journal.close()
+		}
+		err = errors.Join(d.agents.close(), d.main.close(), d.lock.release())
+	})
+	return err
 }

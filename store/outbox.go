@@ -48,14 +48,12 @@ func (d *DB) Claim(ctx context.Context, id string) (claimed bool, err error) {
 }
 
 // Mark stores state, attempts, next try, receipt and error of a claimed
-// delivery; one that is not claimed is an error and stays as it is.
+// delivery. One that is not claimed stays as it is, so that a mark may be
+// repeated by a caller who was not told whether the first one was written.
 func (d *DB) Mark(ctx context.Context, v bot.Delivery) error {
 	return d.main.write(ctx, "mark delivery "+v.ID, func(t *tx) error {
-		n, err := t.exec(`UPDATE outbox SET state = ?, attempts = ?, next = ?, message_id = ?, error = ? WHERE id = ? AND state = 'sending'`,
+		_, err := t.exec(`UPDATE outbox SET state = ?, attempts = ?, next = ?, message_id = ?, error = ? WHERE id = ? AND state = 'sending'`,
 			v.State, v.Attempts, millis(v.Next), v.MessageID, v.Error, v.ID)
-		if err == nil && n == 0 {
-			err = fmt.Errorf("it is not claimed")
-		}
 		return err
 	})
 }

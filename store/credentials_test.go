@@ -1,0 +1,251 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"standin/fallback"
+	"standin/fallback/provider"
+)
+
+func apiKey(id fallback.ProfileID, key string) Credential {
+	return Credential{ID: id, Type: fallback.APIKey, Secret: provider.NewKey(`{"key":"` + key + `"}`)}
+}
+
+// seen is what a test compares of a profile.
+type seen struct {
+	ID, Provider, Type, Key, Account string
+	Refresh, Keyless                 bool
+	Expires                          time.Time
+}
+
+func profiles(t testing.TB, c *Credentials, a fallback.AgentID, providerID string) (list []seen) {
+	t.Helper()
+	all, err := c.Profiles(t.Context(), a, providerID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		list = append(list, seen{string(p.ID), p.Provider, string(p.Type), p.Key.Reveal(), p.Account, p.Refresh, p.Keyless, p.Expires})
+	}
+	return list
+}
+
+func put(t testing.TB, c *Credentials, a fallback.AgentID, one Credential) {
+	t.Helper()
+	if err := c.PutCredential(t.Context(), a, one); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Types: api_key {key}; token {token, expires}; oauth {access, refresh, expires, email} [M16].
+func TestEachTypeBecomesAProfile(t *testing.T) {
+	c := open(t, t.TempDir()).Credentials(nil)
+	put(t, c, "main", Credential{ID: "openai:me@example.org", Type: fallback.OAuth,
+		Secret: provider.NewKey(`{"access":"a","refresh":"r","expires":1767614400000,"email":"me@example.org","enterpriseUrl":"kept"}`)})
+	put(t, c, "main", Credential{ID: "openai:static", Provider: " OpenAI ", Type: fallback.Token, Secret: provider.NewKey(`{"token":"t"}`)})
+	put(t, c, "main", apiKey("openai:default", "k"))
+	put(t, c, "main", apiKey("anthropic:default", "other"))
+	want := []seen{
+		{ID: "openai:default", Provider: "openai", Type: "api_key", Key: "k"},
+		{ID: "openai:me@example.org", Provider: "openai", Type: "oauth", Key: "a", Account: "me@example.org", Refresh: true, Expires: noon},
+		{ID: "openai:static", Provider: "openai", Type: "token", Key: "t"},
+	}
+	if diff := cmp.Diff(want, profiles(t, c, "main", "OpenAI")); diff != "" {
+		t.Error(diff)
+	}
+	if one, _, _, err := c.Get(t.Context(), "main", "openai:me@example.org"); err != nil || !strings.Contains(one.Secret.Reveal(), `"enterpriseUrl":"kept"`) {
+		t.Errorf("unknown fields: %v", err)
+	}
+}
+
+// Secondary agents read through to the main agent's store (21.C.2); a stored
+// profile wins over one that config names.
+func TestReadThrough(t *testing.T) {
+	d := open(t, t.TempDir())
+	extra := []fallback.Profile{
+		{ID: "openai:env", Provider: "openai", Type: fallback.APIKey, Key: provider.NewKey("from config")},
+		{ID: "openai:default", Provider: "openai", Type: fallback.APIKey, Key: provider.NewKey("loses")},
+		{ID: "ollama:default", Provider: "ollama", Keyless: true},
+	}
+	c := d.Credentials(extra)
+	put(t, c, "main", apiKey("openai:default", "main's"))
+	put(t, c, "main", apiKey("openai:work", "main's work"))
+	put(t, c, "ops", apiKey("openai:work", "ops' work"))
+	want := []seen{
+		{ID: "openai:work", Provider: "openai", Type: "api_key", Key: "ops' work"},
+		{ID: "openai:default", Provider: "openai", Type: "api_key", Key: "main's"},
+		{ID: "openai:env", Provider: "openai", Type: "api_key", Key: "from config"},
+	}
+	if diff := cmp.Diff(want, profiles(t, c, "ops", "openai")); diff != "" {
+		t.Error(diff)
+	}
+	if got := profiles(t, c, "other", "ollama"); len(got) != 1 || !got[0].Keyless {
+		t.Errorf("keyless profile of config: %v", got)
+	}
+
+	// One key is one state: ops and main share the windows of main's credential
+	// and of config's, and each has its own for what it owns itself.
+	limit := func(a fallback.AgentID, p fallback.ProfileID, n int) {
+		t.Helper()
+		if _, _, err := c.Update(t.Context(), a, p, func(u fallback.Usage) fallback.Usage { u.Errors += n; return u }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit("ops", "openai:default", 1)
+	limit("main", "openai:work", 2)
+	limit("ops", "openai:work", 3)
+	limit("ops", "openai:env", 4)
+	for a, want := range map[fallback.AgentID]map[fallback.ProfileID]int{
+		"main": {"openai:default": 1, "openai:work": 2, "openai:env": 4},
+		"ops":  {"openai:default": 1, "openai:work": 3, "openai:env": 4},
+		"new":  {"openai:default": 1, "openai:work": 2, "openai:env": 4},
+	} {
+		all, err := c.Usage(t.Context(), a, "openai")
+		got := map[fallback.ProfileID]int{}
+		for p, u := range all {
+			got[p] = u.Errors
+		}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("usage of %s: %v\n%s", a, err, diff)
+		}
+	}
+	if names, err := c.Agents(); err != nil || len(names) != 2 {
+		t.Errorf("looking made a file: %v %v", names, err)
+	}
+}
+
+func TestAgentIdsStayInsideTheStateDirectory(t *testing.T) {
+	c := open(t, t.TempDir()).Credentials(nil)
+	for _, a := range []fallback.AgentID{"../evil", "a/b", `a\b`, "/abs", "..", ".", ".hidden"} {
+		if err := c.PutCredential(t.Context(), a, apiKey("openai:default", "k")); err == nil {
+			t.Errorf("agent %q was given a folder", a)
+		}
+	}
+}
+
+// Of two that refresh the same token one stores its answer [M16].
+func TestSwapCredential(t *testing.T) {
+	c := open(t, t.TempDir()).Credentials(nil)
+	was := apiKey("openai:default", "old")
+	put(t, c, "main", was)
+	for i, want := range []bool{true, false} {
+		ok, err := c.SwapCredential(t.Context(), "main", was.Secret, apiKey("openai:default", fmt.Sprint("new", i)))
+		if err != nil || ok != want {
+			t.Errorf("swap %d: %v %v", i, ok, err)
+		}
+	}
+	if got := profiles(t, c, "main", "openai"); got[0].Key != "new0" {
+		t.Errorf("stored: %v", got)
+	}
+	if ok, err := c.SwapCredential(t.Context(), "main", was.Secret, apiKey("openai:gone", "x")); ok || err != nil {
+		t.Errorf("swap of a missing one: %v %v", ok, err)
+	}
+}
+
+func TestDeleteCredential(t *testing.T) {
+	c := open(t, t.TempDir()).Credentials(nil)
+	put(t, c, "main", apiKey("openai:default", "k"))
+	if _, _, err := c.Update(t.Context(), "main", "openai:default", func(u fallback.Usage) fallback.Usage { u.Errors = 1; return u }); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []bool{true, false} {
+		if found, err := c.DeleteCredential(t.Context(), "main", "openai:default"); err != nil || found != want {
+			t.Errorf("delete: %v %v", found, err)
+		}
+	}
+	if states, err := c.States(t.Context(), "main"); err != nil || len(states) != 0 {
+		t.Errorf("state left behind: %v %v", states, err)
+	}
+}
+
+// Secrets reach neither log nor error [I12].
+func TestSecretsDoNotPrint(t *testing.T) {
+	c := open(t, t.TempDir()).Credentials(nil)
+	one := apiKey("openai:default", "sk-very-secret")
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
+		if s := fmt.Sprintf(verb, one) + fmt.Sprintf(verb, struct{ c Credential }{one}); strings.Contains(s, "very-secret") {
+			t.Errorf("%s prints %s", verb, s)
+		}
+	}
+	one.Secret = provider.NewKey(`"sk-very-secret"`)
+	if err := c.PutCredential(t.Context(), "main", one); err == nil || strings.Contains(err.Error(), "very-secret") {
+		t.Errorf("error: %v", err)
+	}
+}
+
+// Each change of a profile's state sees the one before it, also when another
+// process writes (two stores on one folder stand for two processes).
+func TestUpdatesAreNotLost(t *testing.T) {
+	dir := t.TempDir()
+	daemon := open(t, dir).Credentials(nil)
+	tool := OpenCredentials(Options{Dir: dir})
+	defer tool.Close()
+	var wg sync.WaitGroup
+	for range 4 {
+		for _, c := range []*Credentials{daemon, tool} {
+			wg.Go(func() {
+				for range 25 {
+					if _, _, err := c.Update(t.Context(), "main", "openai:default", func(u fallback.Usage) fallback.Usage { u.Errors++; return u }); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	all, err := daemon.Usage(t.Context(), "main", "openai")
+	if err != nil || all["openai:default"].Errors != 200 {
+		t.Errorf("counted %d of 200: %v", all["openai:default"].Errors, err)
+	}
+}
+
+// What is stored is what was decided, to the millisecond; the end of a window is
+// never earlier.
+func TestUsageSurvives(t *testing.T) {
+	moments := rapid.Custom(func(t *rapid.T) time.Time {
+		if rapid.Bool().Draw(t, "never") {
+			return time.Time{}
+		}
+		return noon.Add(time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "ms")) * time.Millisecond)
+	})
+	reasons := rapid.SampledFrom([]fallback.Reason{"", fallback.RateLimit, fallback.Billing, fallback.AuthFailed})
+	window := func(t *rapid.T) fallback.Window {
+		return fallback.Window{Until: moments.Draw(t, "until"), Reason: reasons.Draw(t, "reason")}
+	}
+	cooldown := func(t *rapid.T) fallback.Cooldown {
+		return fallback.Cooldown{Window: window(t), Errors: rapid.IntRange(0, 9).Draw(t, "errors")}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		u := fallback.Usage{LastUsed: moments.Draw(t, "used"), Whole: cooldown(t), Disabled: window(t), Blocked: window(t),
+			BlockSource: "s", BlockedModel: "m", Errors: rapid.IntRange(0, 99).Draw(t, "n"), LastFailure: moments.Draw(t, "failed")}
+		for _, m := range rapid.SliceOfN(rapid.StringN(1, 5, -1), 0, 3).Draw(t, "models") {
+			if u.Scopes == nil {
+				u.Scopes = map[string]fallback.Cooldown{}
+			}
+			u.Scopes[m] = cooldown(t)
+		}
+		if rapid.Bool().Draw(t, "failures") {
+			u.Failures = map[fallback.Reason]int{fallback.Timeout: 2}
+		}
+		text, err := encodeUsage(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := decodeUsage(text)
+		if diff := cmp.Diff(u, back); diff != "" || err != nil {
+			t.Fatalf("%v\n%s", err, diff)
+		}
+	})
+	text, _ := encodeUsage(fallback.Usage{Disabled: fallback.Window{Until: noon.Add(1)}})
+	if back, _ := decodeUsage(text); !back.Disabled.Until.Equal(noon.Add(time.Millisecond)) {
+		t.Errorf("a window was cut: %v", back.Disabled.Until)
+	}
+}
