@@ -23,6 +23,12 @@ type Credential struct {
 	Secret   provider.Key // unprintable, as the keys in it are [I12]
 }
 
+// NewAPIKey makes the credential of an API key.
+func NewAPIKey(id fallback.ProfileID, key string) Credential {
+	secret, _ := json.Marshal(map[string]string{"key": key}) // strings always have a form in JSON
+	return Credential{ID: id, Provider: id.Provider(), Type: fallback.APIKey, Secret: provider.NewKey(string(secret))}
+}
+
 // Profile is the credential as rotation sees it.
 func (c Credential) Profile() (fallback.Profile, error) {
 	var secret struct {

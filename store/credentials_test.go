@@ -14,10 +14,6 @@ import (
 	"standin/fallback/provider"
 )
 
-func apiKey(id fallback.ProfileID, key string) Credential {
-	return Credential{ID: id, Type: fallback.APIKey, Secret: provider.NewKey(`{"key":"` + key + `"}`)}
-}
-
 // seen is what a test compares of a profile.
 type seen struct {
 	ID, Provider, Type, Key, Account string
@@ -50,8 +46,8 @@ func TestEachTypeBecomesAProfile(t *testing.T) {
 	put(t, c, "main", Credential{ID: "openai:me@example.org", Type: fallback.OAuth,
 		Secret: provider.NewKey(`{"access":"a","refresh":"r","expires":1767614400000,"email":"me@example.org","enterpriseUrl":"kept"}`)})
 	put(t, c, "main", Credential{ID: "openai:static", Provider: " OpenAI ", Type: fallback.Token, Secret: provider.NewKey(`{"token":"t"}`)})
-	put(t, c, "main", apiKey("openai:default", "k"))
-	put(t, c, "main", apiKey("anthropic:default", "other"))
+	put(t, c, "main", NewAPIKey("openai:default", "k"))
+	put(t, c, "main", NewAPIKey("anthropic:default", "other"))
 	want := []seen{
 		{ID: "openai:default", Provider: "openai", Type: "api_key", Key: "k"},
 		{ID: "openai:me@example.org", Provider: "openai", Type: "oauth", Key: "a", Account: "me@example.org", Refresh: true, Expires: noon},
@@ -75,9 +71,9 @@ func TestReadThrough(t *testing.T) {
 		{ID: "ollama:default", Provider: "ollama", Keyless: true},
 	}
 	c := d.Credentials(extra)
-	put(t, c, "main", apiKey("openai:default", "main's"))
-	put(t, c, "main", apiKey("openai:work", "main's work"))
-	put(t, c, "ops", apiKey("openai:work", "ops' work"))
+	put(t, c, "main", NewAPIKey("openai:default", "main's"))
+	put(t, c, "main", NewAPIKey("openai:work", "main's work"))
+	put(t, c, "ops", NewAPIKey("openai:work", "ops' work"))
 	want := []seen{
 		{ID: "openai:work", Provider: "openai", Type: "api_key", Key: "ops' work"},
 		{ID: "openai:default", Provider: "openai", Type: "api_key", Key: "main's"},
@@ -124,7 +120,7 @@ func TestReadThrough(t *testing.T) {
 func TestAgentIdsStayInsideTheStateDirectory(t *testing.T) {
 	c := open(t, t.TempDir()).Credentials(nil)
 	for _, a := range []fallback.AgentID{"../evil", "a/b", `a\b`, "/abs", "..", ".", ".hidden"} {
-		if err := c.PutCredential(t.Context(), a, apiKey("openai:default", "k")); err == nil {
+		if err := c.PutCredential(t.Context(), a, NewAPIKey("openai:default", "k")); err == nil {
 			t.Errorf("agent %q was given a folder", a)
 		}
 	}
@@ -133,10 +129,10 @@ func TestAgentIdsStayInsideTheStateDirectory(t *testing.T) {
 // Of two that refresh the same token one stores its answer [M16].
 func TestSwapCredential(t *testing.T) {
 	c := open(t, t.TempDir()).Credentials(nil)
-	was := apiKey("openai:default", "old")
+	was := NewAPIKey("openai:default", "old")
 	put(t, c, "main", was)
 	for i, want := range []bool{true, false} {
-		ok, err := c.SwapCredential(t.Context(), "main", was.Secret, apiKey("openai:default", fmt.Sprint("new", i)))
+		ok, err := c.SwapCredential(t.Context(), "main", was.Secret, NewAPIKey("openai:default", fmt.Sprint("new", i)))
 		if err != nil || ok != want {
 			t.Errorf("swap %d: %v %v", i, ok, err)
 		}
@@ -144,14 +140,14 @@ func TestSwapCredential(t *testing.T) {
 	if got := profiles(t, c, "main", "openai"); got[0].Key != "new0" {
 		t.Errorf("stored: %v", got)
 	}
-	if ok, err := c.SwapCredential(t.Context(), "main", was.Secret, apiKey("openai:gone", "x")); ok || err != nil {
+	if ok, err := c.SwapCredential(t.Context(), "main", was.Secret, NewAPIKey("openai:gone", "x")); ok || err != nil {
 		t.Errorf("swap of a missing one: %v %v", ok, err)
 	}
 }
 
 func TestDeleteCredential(t *testing.T) {
 	c := open(t, t.TempDir()).Credentials(nil)
-	put(t, c, "main", apiKey("openai:default", "k"))
+	put(t, c, "main", NewAPIKey("openai:default", "k"))
 	if _, _, err := c.Update(t.Context(), "main", "openai:default", func(u fallback.Usage) fallback.Usage { u.Errors = 1; return u }); err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +164,7 @@ func TestDeleteCredential(t *testing.T) {
 // Secrets reach neither log nor error [I12].
 func TestSecretsDoNotPrint(t *testing.T) {
 	c := open(t, t.TempDir()).Credentials(nil)
-	one := apiKey("openai:default", "sk-very-secret")
+	one := NewAPIKey("openai:default", "sk-very-secret")
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
 		if s := fmt.Sprintf(verb, one) + fmt.Sprintf(verb, struct{ c Credential }{one}); strings.Contains(s, "very-secret") {
 			t.Errorf("%s prints %s", verb, s)

@@ -203,7 +203,7 @@ func TestOnlyTheOwnerMayRead(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	d := open(t, dir)
 	accept(t, d, hello("1"))
-	if err := d.Credentials(nil).PutCredential(t.Context(), "main", apiKey("openai:default", "k")); err != nil {
+	if err := d.Credentials(nil).PutCredential(t.Context(), "main", NewAPIKey("openai:default", "k")); err != nil {
 		t.Fatal(err)
 	}
 	seen := 0
@@ -271,7 +271,7 @@ func TestReadOnly(t *testing.T) {
 		if _, _, err := r.Accept(t.Context(), hello("2"), mainSession, "main", noon); !errors.Is(err, ErrReadOnly) {
 			t.Errorf("write: %v", err)
 		}
-		if err := r.Credentials(nil).PutCredential(t.Context(), "main", apiKey("openai:default", "k")); !errors.Is(err, ErrReadOnly) {
+		if err := r.Credentials(nil).PutCredential(t.Context(), "main", NewAPIKey("openai:default", "k")); !errors.Is(err, ErrReadOnly) {
 			t.Errorf("write credential: %v", err)
 		}
 		r.Journal().Record(t.Context(), fallback.Step{})

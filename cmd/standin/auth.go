@@ -9,6 +9,7 @@ import (
 
 	"standin/channels/console"
 	"standin/fallback"
+	"standin/fallback/provider"
 	"standin/store"
 )
 
@@ -43,32 +44,28 @@ type authAddCmd struct {
 
 // Run stores one key.
 func (c authAddCmd) Run(w world) error {
-	provider := fallback.NormalProvider(c.Provider)
-	if provider == "" || strings.ContainsAny(provider, ":/ ") {
+	vendor := fallback.NormalProvider(c.Provider)
+	if vendor == "" || strings.ContainsAny(vendor, ":/ ") {
 		return exit{exitUsage, fmt.Sprintf("%q is no provider id; it looks like openai", c.Provider)}
 	}
-	name := strings.TrimPrefix(c.ID, provider+":")
+	name := strings.TrimPrefix(c.ID, vendor+":")
 	if name == "" {
 		name = "default"
 	}
 	key := w.getenv(c.Env)
 	if c.Env == "" {
 		var err error
-		if key, err = console.ReadSecret(w.stdin, w.stderr, "API key of "+provider+" (not shown): "); err != nil {
+		if key, err = console.ReadSecret(w.stdin, w.stderr, "API key of "+vendor+" (not shown): "); err != nil {
 			return exit{exitUsage, "the key could not be read: " + err.Error()}
 		}
 	}
 	if key == "" || !printable(key) {
 		return exit{exitUsage, "no key given, or one with spaces or line breaks in it; nothing was stored"}
 	}
-	secret, err := json.Marshal(map[string]string{"key": key})
-	if err != nil {
-		return err
-	}
 	creds := c.open(w)
 	defer creds.Close()
-	id := fallback.ProfileID(provider + ":" + name)
-	one := store.Credential{ID: id, Provider: provider, Type: fallback.APIKey, Secret: secret}
+	id := fallback.ProfileID(vendor + ":" + name)
+	one := store.Credential{ID: id, Provider: vendor, Type: fallback.APIKey, Secret: provider.NewKey(string(stored))}
 	if err := creds.PutCredential(w.ctx, fallback.AgentID(c.Agent), one); err != nil {
 		return err
 	}
@@ -96,20 +93,20 @@ func (c authListCmd) Run(w world) error {
 	creds := c.open(w)
 	defer creds.Close()
 	agent := fallback.AgentID(c.Agent)
-	stored, err := creds.List(w.ctx, agent)
+	all, err := creds.List(w.ctx, agent)
 	if err != nil {
 		return err
 	}
 	now := time.Now()
 	table := tabwriter.NewWriter(w.stdout, 0, 4, 2, ' ', 0)
-	if !c.JSON && len(stored) == 0 {
+	if !c.JSON && len(all) == 0 {
 		fmt.Fprintf(w.stdout, "No credential is stored for agent %s. Add one with: standin auth add openai\nKeys that the environment or the config names are not listed here; standin check shows them.\n", agent)
 		return nil
 	}
 	if !c.JSON {
 		fmt.Fprintln(table, "PROFILE\tTYPE\tACCOUNT\tSTATE\tLAST USED")
 	}
-	for _, one := range stored {
+	for _, one := range all {
 		p, err := one.Profile()
 		if err != nil {
 			return err
