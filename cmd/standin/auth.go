@@ -9,7 +9,6 @@ import (
 
 	"standin/channels/console"
 	"standin/fallback"
-	"standin/fallback/provider"
 	"standin/store"
 )
 
@@ -65,8 +64,7 @@ func (c authAddCmd) Run(w world) error {
 	creds := c.open(w)
 	defer creds.Close()
 	id := fallback.ProfileID(vendor + ":" + name)
-	one := store.Credential{ID: id, Provider: vendor, Type: fallback.APIKey, Secret: provider.NewKey(string(stored))}
-	if err := creds.PutCredential(w.ctx, fallback.AgentID(c.Agent), one); err != nil {
+	if err := creds.PutCredential(w.ctx, fallback.AgentID(c.Agent), store.NewAPIKey(id, key)); err != nil {
 		return err
 	}
 	fmt.Fprintf(w.stdout, "Stored %s. A running daemon uses it from its next call on.\n", id)
