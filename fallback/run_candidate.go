@@ -52,22 +52,10 @@ func (w *walk) visit(ctx context.Context, i int) (candidate, Verdict, error) {
 		return c, Verdict{}, err
 	}
 	now := w.Now()
-	if pin := w.plan.Pin; pin.Profile != "" && pin.Profile.Provider() == m.Provider {
-		c.pin = pin
-	}
-	if c.pin.Source != ByUser {
-		c.pin = Stick(c.pin, c.order, c.usage, w.ask.Compactions, w.ask.NewSession, now)
-	}
-	if len(c.order) == 0 {
-		return c, Verdict{Do: Skip, Why: SkipNoProfile, Reason: AuthFailed,
-			Detail: "no usable credential for " + m.Provider}, nil
-	}
-	s := Standing{
-		Model: m, Position: c.position, Total: len(w.chain), Left: c.left,
-		Order: c.order, Usage: c.usage, Pin: c.pin, Stored: true,
-		ProbeUsed: w.probed[m.Provider],
-		LastProbe: w.throttle.Last(w.ask.Agent, m.Provider),
-	}
+	s := standing(w.ask, w.plan, w.chain, i, c.order, c.usage, now)
+	c.pin = s.Pin
+	s.ProbeUsed = w.probed[m.Provider]
+	s.LastProbe = w.throttle.Last(w.ask.Agent, m.Provider)
 	if reason, hit := w.refused.Lookup(w.ask.Session, m, now); hit && c.position > 1 {
 		s.Cached = reason
 	}
