@@ -302,23 +302,76 @@ func TestAnAnswerIsCompleteOnceItsLastEventCame(t *testing.T) {
 	}
 }
 
-func TestOnePieceAfterTheFinishReasonIsNotWaitedForInVain(t *testing.T) {
-	// A gateway that leaves out [DONE], and one that breaks after the reason.
-	body := `data: {"choices":[{"index":0,"delta":{"content":"whole"},"finish_reason": null}]}
+func TestAStreamIsJudgedByItsLastWordNotByItsConnection(t *testing.T) {
+	chat := `data: {"choices":[{"index":0,"delta":{"content":"whole"},"finish_reason": null}]}
 
 data: {"choices":[{"index":0,"delta":{},"finish_reason": "stop"}]}
 
 `
+	messages := `event: message_start
+data: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","content":[],"stop_reason":null,"usage":{"input_tokens":1,"output_tokens":1}}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"whole"}}
+
+event: message_delta
+data: {"type":"message_delta","delta":{"stop_reason":"stop"},"usage":{"output_tokens":1}}
+
+`
+	for _, tt := range []struct {
+		name     string
+		endpoint provider.Endpoint
+		body     string
+	}{{"a gateway without [DONE]", apis[0], chat}, {"a gateway without message_stop", apis[2], messages}} {
+		for how, act := range map[string]pt.Act{
+			"ends":    pt.Raw(200, "text/event-stream", tt.body),
+			"breaks":  pt.Raw(200, "text/event-stream", tt.body).ThenBreak(),
+			"hangs":   pt.Raw(200, "text/event-stream", tt.body).ThenHang(),
+			"unnamed": pt.Raw(200, "", tt.body),
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				c, _ := streamed(call(tt.endpoint))
+				c.Limits.Idle = time.Minute
+				reply, err := ask(t, pt.New(act), c)
+				if err != nil || reply.Text != "whole" || reply.Finish != "stop" {
+					t.Errorf("%s %s: %+v, %v", tt.name, how, reply, err)
+				}
+			})
+		}
+	}
+	c, _ := streamed(call(apis[0]))
+	reply, err := ask(t, pt.New(pt.Raw(200, "text/event-stream", `data: {"choices":[{"index":0,"delta":{"content":"whole"}}]}`+"\n\ndata: [DONE]\n\n")), c)
+	if err != nil || reply.Text != "whole" {
+		t.Errorf("[DONE] without a reason: %+v, %v", reply, err)
+	}
+}
+
+func TestTokensAreKeptWhicheverChunkBringsThem(t *testing.T) {
+	body := `data: {"choices":[{"index":0,"delta":{"content":"x"}}],"usage":{"prompt_tokens":10,"completion_tokens":2,"total_tokens":12,"prompt_tokens_details":{"cached_tokens":4}}}
+
+data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+`
 	c, _ := streamed(call(apis[0]))
 	reply, err := ask(t, pt.New(pt.Raw(200, "text/event-stream", body)), c)
-	if err != nil || reply.Text != "whole" || reply.Finish != "stop" {
+	if want := (provider.Tokens{Input: 10, Output: 2, CacheRead: 4}); err != nil || reply.Tokens != want {
 		t.Errorf("%+v, %v", reply, err)
 	}
-	// And one that leaves out the reason but says that it is done.
-	reply, err = ask(t, pt.New(pt.Raw(200, "text/event-stream", `data: {"choices":[{"index":0,"delta":{"content":"whole"}}]}`+"\n\ndata: [DONE]\n\n")), c)
-	if err != nil || reply.Text != "whole" {
-		t.Errorf("%+v, %v", reply, err)
-	}
+}
+
+func TestAModelThatThinksAloudIsNotSilent(t *testing.T) {
+	thought := `data: {"choices":[{"index":0,"delta":{"reasoning_content":"hmm"}}]}` + "\n\n"
+	synctest.Test(t, func(t *testing.T) {
+		c, pieces := streamed(call(apis[0]))
+		c.Limits = provider.Limits{FirstToken: time.Minute, Idle: time.Hour, Total: 24 * time.Hour}
+		start := time.Now()
+		e := failed(t, pt.New(pt.Raw(200, "text/event-stream", thought).ThenHang()), c)
+		if e.Transport != provider.IdleTimeout || time.Since(start) != time.Hour || e.Streamed || len(*pieces) != 0 {
+			t.Errorf("%#v after %v, pieces %q", e, time.Since(start), *pieces)
+		}
+	})
 }
 
 func TestNothingIsLeftRunning(t *testing.T) {
@@ -326,8 +379,24 @@ func TestNothingIsLeftRunning(t *testing.T) {
 	for _, act := range []pt.Act{pt.Answer("x"), pt.Hang(), pt.HangConnect(), pt.Stall("x y"), pt.Linger("x"), pt.StreamBreak("x"), pt.Status(500, "")} {
 		each(t, func(t *testing.T, c provider.Call, _ *[]string) {
 			c.Limits = provider.Limits{Connect: 1 * time.Second, FirstToken: 2 * time.Second, Idle: 3 * time.Second, Total: 4 * time.Second}
-			_, _ = ask(t, pt.New(act), c)
+			double := &contexts{Vendor: pt.New(act)}
+			_, _ = ask(t, double, c)
 			synctest.Wait()
+			if double.last.Err() == nil {
+				t.Error("the context of the request goes on")
+			}
 		})
 	}
+}
+
+// contexts remembers the context of the last request.
+type contexts struct {
+	*pt.Vendor
+	last context.Context
+}
+
+// RoundTrip implements http.RoundTripper.
+func (c *contexts) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.last = r.Context()
+	return c.Vendor.RoundTrip(r)
 }

@@ -47,7 +47,8 @@ func readEnvelope(body []byte) (envelope, bool) {
 		return e, false
 	}
 	e.read(m)
-	return e, e.code != "" || e.kind != "" || e.message != ""
+	_, empty := m["error"].(map[string]any) // an envelope that says nothing is one
+	return e, empty || e.code != "" || e.kind != "" || e.message != ""
 }
 
 // isFailure tells whether the body of a successful answer reports a failure.

@@ -69,6 +69,7 @@ var envelopes = []struct {
 	{name: "a page without a title", status: 503, body: "<html><body><h1>503 <b>Service</b> Unavailable</h1></body></html>", message: "503 Service Unavailable"},
 	{name: "text", status: 503, body: "upstream connect error or disconnect/reset before headers\n", message: "upstream connect error or disconnect/reset before headers"},
 	{name: "nothing", status: 500, body: "", message: ""},
+	{name: "an envelope without a word", status: 400, body: `{"error":{"message":"","type":null,"param":null,"code":null}}`, message: ""},
 	{name: "JSON of another kind", status: 400, body: `{"ok":false}`, message: `{"ok":false}`},
 	{name: "cut JSON", status: 500, body: `{"error":{"mess`, message: `{"error":{"mess`},
 	{name: "a list of nothing", status: 500, body: `[]`, message: `[]`},
@@ -151,6 +152,7 @@ func TestOtherWaysToFailInsideASuccess(t *testing.T) {
 		{"finish_reason error, plain", chat, false, pt.Raw(200, "application/json", `{"choices":[{"message":{"content":""},"finish_reason":"error"}]}`), 0, "finish_reason: error", true},
 		{"finish_reason error, streamed", chat, true, pt.Raw(200, "text/event-stream", "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"},\"finish_reason\":\"network_error\"}]}\n\ndata: [DONE]\n\n"), 0, "finish_reason: network_error", true},
 		{"an error event of Responses", apis[1], true, pt.Raw(200, "text/event-stream", "event: error\ndata: {\"type\":\"error\",\"code\":\"server_error\",\"message\":\"Sorry\",\"param\":null}\n\n"), 0, "Sorry", true},
+		{"an error event that is only text", apis[2], true, pt.Raw(200, "text/event-stream", "event: error\ndata: upstream died\n\n"), 0, "upstream died", true},
 		{"a failed response, not streamed", apis[1], false, pt.Raw(200, "application/json", `{"id":"r","object":"response","status":"failed","error":{"code":"rate_limit_exceeded","message":"Slow down"},"output":[]}`), 0, "Slow down", true},
 		{"a redirect is not followed", chat, false, pt.Status(307, "", "Location", "https://elsewhere.test/v1/chat/completions"), 307, "", false},
 	} {

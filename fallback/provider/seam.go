@@ -32,14 +32,10 @@ var (
 	errInsecure     = errors.New("plain http is accepted on loopback only") // [D24]
 )
 
-// client gives the http.Client for an SDK. Redirects are not followed: the
-// credential is set for each request, and another host must not get it.
-func (s *seam) client() *http.Client {
-	return &http.Client{
-		Transport:     s,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
+// client gives the http.Client for an SDK. It never follows a redirect, since
+// RoundTrip raises one as a failure: the credential is set for each request,
+// and another host must not get it.
+func (s *seam) client() *http.Client { return &http.Client{Transport: s} }
 
 // passed are the request headers of an SDK that go out. Everything else it
 // adds stays here: what the environment put in (OPENAI_ORG_ID, custom headers,
@@ -79,7 +75,7 @@ func (s *seam) RoundTrip(req *http.Request) (*http.Response, error) {
 	// without the credential.
 	resp.Request = req
 	s.status, s.header = resp.StatusCode, resp.Header.Clone()
-	if resp.StatusCode/100 != 2 || isHTML(resp.Header) {
+	if resp.StatusCode/100 != 2 {
 		defer func() { _ = resp.Body.Close() }()
 		// Part of a body is still evidence, so a break is not looked at.
 		s.body, _ = io.ReadAll(io.LimitReader(resp.Body, maxRead))
@@ -166,5 +162,3 @@ func mediaType(h http.Header) string {
 	}
 	return strings.TrimSpace(t)
 }
-
-func isHTML(h http.Header) bool { return mediaType(h) == "text/html" }

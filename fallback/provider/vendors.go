@@ -168,11 +168,7 @@ func (s *seam) failure(ctx context.Context, a *answer, err error) error {
 		return aborted(ctx, a.call)
 	}
 	if s.status != 0 && s.tape == nil {
-		e := errorFrom(s.call.Endpoint.Provider, s.call.Model, s.status, s.header, s.body, s.call.secrets())
-		if s.status/100 == 2 { // a page instead of an answer keeps its status
-			e.Status = s.status
-		}
-		return e
+		return errorFrom(s.call.Endpoint.Provider, s.call.Model, s.status, s.header, s.body, s.call.secrets())
 	}
 	if s.tape != nil && len(s.tape.failed) > 0 {
 		return s.evidence(a, s.tape.failed)

@@ -99,6 +99,9 @@ func (a Act) After(d time.Duration) Act { a.latency = d; return a }
 // ThenHang keeps the body open after what the act says.
 func (a Act) ThenHang() Act { a.ending = stalled; return a }
 
+// ThenBreak breaks the connection after what the act says.
+func (a Act) ThenBreak() Act { a.ending = broken; return a }
+
 // Pace lets time pass before each piece of a streamed text.
 func (a Act) Pace(d time.Duration) Act { a.pace = d; return a }
 
@@ -123,8 +126,11 @@ func (a Act) frames(d dialect) (header http.Header, body []frame) {
 			header[name] = values
 		}
 		body = []frame{{data: a.body}}
-		if a.ending == stalled {
+		switch a.ending {
+		case stalled:
 			body = append(body, frame{hang: true})
+		case broken:
+			body = append(body, frame{err: io.ErrUnexpectedEOF})
 		}
 		return header, body
 	}
