@@ -158,21 +158,23 @@ func (e *evidence) statusOf(status int) int {
 }
 
 // saying merges what message, body and typed fields say (5.B.2, V5): the
-// message stays unless it says nothing or only that the request is wrong, and
-// overflow wins from wherever it is said.
+// message stays unless it says nothing or only that the request is wrong; the
+// typed fields speak when the texts say nothing.
 func (e *evidence) saying() verdict {
 	said := e.judge(e.message)
-	for _, t := range []*text{e.details, e.typed} {
-		if said.reason == ContextOverflow {
-			break
-		}
-		v := e.judge(t)
-		if v.reason == ContextOverflow || v.known() && (!said.known() || said.reason == Format && t == e.details) {
+	if !said.known() || said.reason == Format {
+		if v := e.judge(e.details); v.known() {
 			said = v
 		}
 	}
-	if w := e.structuredMoney(); w != "" && said.reason == RateLimit {
-		return verdict{reason: Billing, rule: "code " + w} // billing before rate limit [D13]
+	if !said.known() {
+		said = e.judge(e.typed)
+	}
+	switch said.reason {
+	case NoReason, RateLimit, AuthFailed, Format: // billing before rate limit [D13]; "access denied" beside Arrearage
+		if w := e.structuredMoney(); w != "" {
+			return verdict{reason: Billing, rule: "code " + w}
+		}
 	}
 	return said
 }
@@ -278,7 +280,7 @@ func (e *evidence) class(v verdict) Class {
 	case v.reason == NoErrorDetails:
 		c.Label = LabelNoDetails // V16
 	case v.reason != NoReason || v.quiet:
-	case e.answered || !e.message.empty() || e.transportSeen != provider.NoTransport:
+	case e.answered || e.message.lower != "" || e.transportSeen != provider.NoTransport:
 		c.Label = LabelUnclassified
 	case e.typed.empty():
 		c.Label = LabelEmpty

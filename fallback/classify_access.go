@@ -121,7 +121,7 @@ var (
 			"missing scope|scopes",
 			"no credentials found", "no api key found", "no auth credentials found",
 			"failed to extract|parse|validate|decode .. token",
-			"ce-011",
+			"ce 011",
 			"无权访问", "认证失败", "鉴权失败", "密钥无效", "apikey 无效",
 		),
 		number(401, 403),

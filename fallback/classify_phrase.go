@@ -1,6 +1,9 @@
 package fallback
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A phrase is a wording that vendors use, written in a small language of words
 // so that the tables read like the texts they stand for:
@@ -22,24 +25,37 @@ import "strings"
 type phrase struct {
 	source string
 	parts  []part
-	key    uint32 // a word that has to be there, 0 when no single word has to
-	plain  string // set instead of parts: found as a substring
+	needs  [][]uint32 // of each of these, one has to be among the words of the text
+	plain  string     // set instead of parts: found as a substring
 }
 
 // part is one step of a phrase.
 type part struct {
-	kind  partKind
-	words []string
-	keys  []uint32
-	join  glue // how it hangs on the word before: soft, underscored or colon
+	kind partKind
+	alts []wording
+	join glue // how it hangs on the word before: soft, underscored or colon
 }
+
+// wording is one alternative of a part.
+type wording struct {
+	word string
+	fit  fit
+	key  uint32 // hash of the word, or of its stem
+}
+
+// fit is how much of the text's word a wording is.
+type fit byte
+
+const (
+	whole fit = iota
+	beginning
+	inside
+)
 
 type partKind byte
 
 const (
-	literal partKind = iota
-	prefix
-	infix
+	oneOf partKind = iota
 	anyWord
 	gap
 	unless
@@ -52,6 +68,10 @@ const (
 // many words (accounts/fireworks/models/x-70b-v1).
 const gapWords = 12
 
+// stem is how many letters of every word are known to a text beside the word
+// itself, so that it can be asked for a beginning of at least so many.
+const stem = 3
+
 // compile reads a phrase. Tables are compiled once, at start.
 func compile(source string) phrase {
 	p := phrase{source: source}
@@ -59,7 +79,7 @@ func compile(source string) phrase {
 		p.plain = strings.ReplaceAll(source, " ", "")
 		return p
 	}
-	join, longest := glueSoft, 0
+	join := glueSoft
 	for _, field := range strings.Fields(source) {
 		colon := len(field) > 1 && strings.HasSuffix(field, ":")
 		field = strings.TrimSuffix(field, ":")
@@ -68,8 +88,8 @@ func compile(source string) phrase {
 				join = glueUnder
 			}
 			x := newPart(word, join)
-			if x.kind == literal && len(x.words) == 1 && len(word) > longest {
-				p.key, longest = x.keys[0], len(word)
+			if keys := x.keys(); x.kind == oneOf && keys != nil {
+				p.needs = append(p.needs, keys)
 			}
 			p.parts = append(p.parts, x)
 			join = glueSoft
@@ -78,6 +98,7 @@ func compile(source string) phrase {
 			join = glueColon
 		}
 	}
+	slices.SortStableFunc(p.needs, func(a, b []uint32) int { return len(a) - len(b) })
 	return p
 }
 
@@ -101,16 +122,33 @@ func newPart(word string, join glue) part {
 		return x
 	case word[0] == '!':
 		x.kind, word = unless, word[1:]
-	case word[0] == '~':
-		x.kind, word = infix, strings.ReplaceAll(word, "~", "")
-	case word[len(word)-1] == '~':
-		x.kind, word = prefix, strings.ReplaceAll(word, "~", "")
 	}
-	x.words = strings.Split(word, "|")
-	for _, w := range x.words {
-		x.keys = append(x.keys, hash(w))
+	for _, w := range strings.Split(word, "|") {
+		a := wording{word: strings.Trim(w, "~")}
+		switch {
+		case w[0] == '~':
+			a.fit = inside
+		case w[len(w)-1] == '~':
+			a.fit, a.key = beginning, hash(a.word[:stem])
+		default:
+			a.key = hash(w)
+		}
+		x.alts = append(x.alts, a)
 	}
 	return x
+}
+
+// keys are the hashes of which a text that fits the part has one; nil when that
+// cannot be told.
+func (x part) keys() []uint32 {
+	var keys []uint32
+	for _, a := range x.alts {
+		if a.fit == inside {
+			return nil
+		}
+		keys = append(keys, a.key)
+	}
+	return keys
 }
 
 // in tells whether the phrase stands in t, in a line of at most longest bytes.
@@ -118,11 +156,13 @@ func (p *phrase) in(t *text, longest int) bool {
 	if p.plain != "" {
 		return t.squeezed != "" && len(t.squeezed) <= longest && strings.Contains(t.squeezed, p.plain)
 	}
-	if p.key != 0 && !t.has(p.key) {
-		return false
+	for _, keys := range p.needs {
+		if !t.hasAny(keys) {
+			return false
+		}
 	}
 	for i := range t.words {
-		if t.lineLen(i) <= longest && t.follows(p.parts, i, hangFree) {
+		if t.follows(p.parts, i, hangFree) && t.lineLen(i) <= longest {
 			return true
 		}
 	}
@@ -186,27 +226,23 @@ func (t *text) joined(x *part, i int, h hang) bool {
 
 // is tells whether word i is what the part names.
 func (t *text) is(x *part, i int) bool {
-	switch x.kind {
-	case anyWord:
+	if x.kind == anyWord {
 		return true
-	case prefix:
-		for _, w := range x.words {
-			if strings.HasPrefix(t.word(i), w) {
-				return true
-			}
-		}
-		return false
-	case infix:
-		for _, w := range x.words {
-			if strings.Contains(t.word(i), w) {
-				return true
-			}
-		}
-		return false
 	}
-	for n, key := range x.keys {
-		if t.words[i].key == key && t.word(i) == x.words[n] {
-			return true
+	for n := range x.alts {
+		switch a := &x.alts[n]; a.fit {
+		case whole:
+			if t.words[i].key == a.key && t.word(i) == a.word {
+				return true
+			}
+		case beginning:
+			if strings.HasPrefix(t.word(i), a.word) {
+				return true
+			}
+		case inside:
+			if strings.Contains(t.word(i), a.word) {
+				return true
+			}
 		}
 	}
 	return false

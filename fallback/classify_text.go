@@ -49,11 +49,12 @@ const (
 func read(field string) *text {
 	t := &text{}
 	field = strings.ToLower(capped(strings.TrimSpace(field)))
-	if field == "" {
+	if field == "" || field == "null" {
 		return t
 	}
 	b := &textBuilder{text: t}
 	b.buf.Grow(len(field) + 16)
+	t.words = make([]textWord, 0, len(field)/5+4)
 	walkText(field, b, 0)
 	b.finish()
 	return t
@@ -74,7 +75,9 @@ func capped(s string) string {
 	return s
 }
 
-func (t *text) empty() bool       { return len(t.lower) == 0 }
+// empty tells whether there is nothing to read: no word of any script.
+func (t *text) empty() bool { return len(t.words) == 0 && t.squeezed == "" }
+
 func (t *text) word(i int) string { return t.lower[t.words[i].start:t.words[i].end] }
 
 func (t *text) lineLen(i int) int {
@@ -82,7 +85,18 @@ func (t *text) lineLen(i int) int {
 	return int(l.end - l.start)
 }
 
+// has tells whether a word, or a stem, with this hash may be in the text: a no
+// is certain. It keeps most phrases from being looked for at all.
 func (t *text) has(key uint32) bool { return t.seen[key>>6&15]>>(key&63)&1 == 1 }
+
+func (t *text) hasAny(keys []uint32) bool {
+	for _, k := range keys {
+		if t.has(k) {
+			return true
+		}
+	}
+	return false
+}
 
 // textBuilder collects lines and finds their words on the way.
 type textBuilder struct {
@@ -136,6 +150,10 @@ func (b *textBuilder) words(s string, before *glue) {
 			return
 		}
 		h |= 1
+		if b.buf.Len()-start > stem {
+			s := hash(b.buf.String()[start : start+stem])
+			t.seen[s>>6&15] |= 1 << (s & 63)
+		}
 		t.words = append(t.words, textWord{int32(start), int32(b.buf.Len()), 0, h, *before})
 		t.seen[h>>6&15] |= 1 << (h & 63)
 		start, *before = -1, glueSoft
