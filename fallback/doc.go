@@ -6,7 +6,9 @@
 //
 //	model.go      names: Model, ids, references
 //	config.go     the settings of this room, compiled
-//	selection.go  the stored choice of a session and what it permits [M4–M10]
+//	reference.go  what a reference means under this config [C7–C9]
+//	selection.go  the stored choice of a session
+//	resolve.go    what that choice permits, and how a person changes it [M4–M10]
 //	chain.go      the list of candidates [M27]
 //	profiles.go   order, eligibility and rotation of credentials [M16–M19]
 //	cooldown.go   windows, the ladder, billing and permanent auth [M20–M24]
@@ -16,6 +18,8 @@
 //	skipcache.go  refused fallbacks that are passed over for a while [M12]
 //	notice.go     the two lines a room reads [M13]
 //	summary.go    when nothing answered [M33]
-//	decision.go   the decision record [M32]
+//	cause.go      which sentence a failure gets (18.3)
+//	decision.go   attempts and the decision record [M32]
+//	book.go       writes the records of one run, holds back repeated ones (20)
 //	run.go        the loop that acts on all of it [M1–M3]
 package fallback

@@ -46,16 +46,10 @@ func (p ProfileID) Provider() string {
 	return NormalProvider(provider)
 }
 
-// NormalProvider gives the form in which provider ids are compared: trimmed,
-// lower-cased, and with the older name of a renamed provider replaced
-// (failover.md 2.5, 8.1).
-func NormalProvider(id string) string {
-	id = strings.ToLower(strings.TrimSpace(id))
-	if id == "openai-codex" {
-		return "openai"
-	}
-	return id
-}
+// NormalProvider gives the form in which provider ids are compared: trimmed
+// and lower-cased (failover.md 2.5). That a Codex subscription and an OpenAI
+// key are credentials of one vendor is profiles.go's to know [M19].
+func NormalProvider(id string) string { return strings.ToLower(strings.TrimSpace(id)) }
 
 // ParseRef reads "provider/model@profile" by its shape alone: nothing is looked
 // up. The provider ends at the first slash, since model ids have slashes of

@@ -125,15 +125,15 @@ func passing(word string) bool {
 var hint = regexp.MustCompile(`(?i)\b(429|5\d\d)\b|too many requests|usage limit|\bquota\b|try again in|retry[- ]after|` +
 	`\b\d+(\.\d+)?\s*(seconds?|minutes?|hours?)\b|temporarily unavailable|overloaded|service unavailable|throttl`)
 
-// leadingStatus is an HTTP status in front of a vendor's text.
-var leadingStatus = regexp.MustCompile(`(?i)^(?:HTTP\s+)?([45]\d\d)\b[\s:.,-]*(.*)$`)
+// statusFirst is an HTTP status in front of a vendor's text.
+var statusFirst = regexp.MustCompile(`(?i)^(?:HTTP\s+)?([45]\d\d)\b[\s:.,-]*(.*)$`)
 
 // display makes a vendor's text readable: JSON becomes its type and message,
 // and the status stands in front of what has one. "" when the text is of no
 // use to people, such as a page of HTML or JSON that was cut.
 func display(a Attempt) string {
 	status, text := a.Status, oneLine(a.Detail)
-	if m := leadingStatus.FindStringSubmatch(text); m != nil && (status == 0 || m[1] == strconv.Itoa(status)) {
+	if m := statusFirst.FindStringSubmatch(text); m != nil && (status == 0 || m[1] == strconv.Itoa(status)) {
 		status, _ = strconv.Atoi(m[1])
 		text = m[2]
 	}
