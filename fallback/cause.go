@@ -117,6 +117,12 @@ func (e *SummaryError) Cause() Cause {
 // usageLimit is a subscription's own sentence about its limit and its end.
 var usageLimit = regexp.MustCompile(`(?i)usage limit.*\b(try again|resets?)\b`)
 
+// declined tells whether the model itself would not answer: an empty answer
+// that says so, or a vendor's error that does [M28].
+func declined(err error) bool {
+	return err != nil && (errors.Is(err, errRefused) || Classify(SignalOf(err)).Refusal)
+}
+
 // kindOf decides the kind and the attempt that the sentence is about.
 func kindOf(e *SummaryError, all []Attempt) (CauseKind, Attempt) {
 	first, last := all[0], all[len(all)-1]
@@ -130,7 +136,7 @@ func kindOf(e *SummaryError, all []Attempt) (CauseKind, Attempt) {
 	switch {
 	case last.Reason == ContextOverflow: // the chain stopped there [D10]
 		return CauseOverflow, last
-	case errors.Is(e.Err, errRefused):
+	case declined(e.Err):
 		return CauseRefusal, last
 	case errors.Is(e.Err, ErrRunDeadline):
 		return CauseDeadline, last

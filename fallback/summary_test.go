@@ -131,6 +131,7 @@ func TestCauseOf(t *testing.T) {
 		{"a refused stand-in is one trouble among others, with its command", []Attempt{fail("a/a", RateLimit), fail("b/b", AuthFailed)}, nil, CauseMixed, "a/a", "standin auth add b"},
 		{"an overflow stopped the chain [D10]", []Attempt{fail("a/a", RateLimit), fail("b/b", ContextOverflow)}, nil, CauseOverflow, "b/b", ""},
 		{"a refusal stopped the chain [M28]", []Attempt{fail("a/a", Unknown)}, errRefused, CauseRefusal, "a/a", ""},
+		{"so did a vendor's filter [M28]", []Attempt{fail("a/a", Format)}, &provider.Error{Status: 400, Code: "content_filter", Message: "The prompt was flagged"}, CauseRefusal, "a/a", ""},
 		{"the run's time was over [I13]", []Attempt{fail("a/a", Timeout)}, ErrRunDeadline, CauseDeadline, "a/a", ""},
 		{"a model that the vendor does not know", []Attempt{fail("a/a", ModelNotFound)}, nil, CauseMissingModel, "a/a", ""},
 		{"our own cap [D20]", []Attempt{fail("a/a", Budget)}, nil, CauseBudget, "a/a", ""},
