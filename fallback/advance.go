@@ -123,9 +123,9 @@ func (s Standing) gate(now time.Time) Verdict {
 // first of them may again. NoReason when one may be used now.
 func (s Standing) cooling(now time.Time) (reason Reason, soonest time.Time) {
 	var score [len(causes)]int
-	for _, p := range s.Order {
-		u := s.Usage[p.ID]
-		w, blocked := u.Blocking(s.Model.Name, now)
+	for i := range s.Order {
+		u := s.Usage[s.Order[i].ID]
+		w, blocked := u.blocking(s.Model.Name, now)
 		if !blocked {
 			return NoReason, time.Time{}
 		}

@@ -214,30 +214,30 @@ func (u *Usage) block(f Failed) {
 // (7.6, 7.9). For the empty model every window counts, whatever its scope: that
 // is how the order of profiles and a session's pin are judged (8.5, 9.2).
 func (u Usage) Usable(model string, now time.Time) bool {
-	_, blocked := u.Blocking(model, now)
+	_, blocked := u.blocking(model, now)
 	return !blocked
 }
 
 // Blocking is the window that keeps the model from this profile the longest;
 // for the empty model, of all windows.
-func (u Usage) Blocking(model string, now time.Time) (Window, bool) {
-	var longest Window
-	see := func(w Window) {
+func (u Usage) Blocking(model string, now time.Time) (w Window, blocked bool) {
+	return u.blocking(model, now)
+}
+
+// blocking is Blocking without copying the state: deciders look at all profiles
+// of a provider.
+func (u *Usage) blocking(model string, now time.Time) (longest Window, blocked bool) {
+	for _, w := range [...]*Window{&u.Whole.Window, &u.Disabled, &u.Blocked} {
 		if w.Active(now) && w.Until.After(longest.Until) {
-			longest = w
+			longest, blocked = *w, true
 		}
 	}
-	see(u.Whole.Window)
-	see(u.Disabled)
-	see(u.Blocked)
-	if model != "" {
-		see(u.Scopes[model].Window)
-	} else {
-		for _, c := range u.Scopes {
-			see(c.Window)
+	for scope, c := range u.Scopes {
+		if (model == "" || model == scope) && c.Active(now) && c.Until.After(longest.Until) {
+			longest, blocked = c.Window, true
 		}
 	}
-	return longest, !longest.Until.IsZero()
+	return longest, blocked
 }
 
 // Subscribed tells whether a subscription's reset time, given by its provider,

@@ -60,67 +60,61 @@ const (
 func Order(cfg *Config, providerID string, profiles []Profile, usage map[ProfileID]Usage, now time.Time) (order []Profile, dropped []Ineligible) {
 	id := authProvider(providerID)
 	list, explicit := listed(cfg, id, profiles)
-	seen := make(map[ProfileID]bool, len(list))
 	entries := make([]entry, 0, len(list))
-	for i := range list {
-		p := &list[i]
-		if seen[p.ID] {
-			continue // 8.5
-		}
-		seen[p.ID] = true
+	for _, p := range list {
 		if why := ineligible(cfg, id, p, now); why != "" {
 			dropped = append(dropped, Ineligible{p.ID, why})
 			continue
 		}
-		p.Rank = 0
+		e := place(p, usage, now)
+		e.at = len(entries) + 1
 		if explicit {
-			p.Rank = len(entries) + 1
+			e.rank = e.at
 		}
-		entries = append(entries, place(p, usage, now))
+		entries = append(entries, e)
 	}
-	slices.SortStableFunc(entries, entry.compare)
+	slices.SortFunc(entries, entry.compare)
 	order = make([]Profile, len(entries))
 	for i, e := range entries {
 		order[i] = *e.profile
+		order[i].Rank = e.rank
 	}
 	return order, dropped
 }
 
-// entry is a profile with what its place depends on.
+// entry is a profile with what its place depends on. Times are numbers, which
+// compare faster than times do.
 type entry struct {
 	profile *Profile
-	until   time.Time // the end of its windows, whatever their scope (8.5); zero: usable
-	used    time.Time
+	until   int64 // the end of its windows, whatever their scope (8.5); 0: usable
+	rank    int   // under an explicit order
+	tier    int
+	used    int64 // 0: never
+	at      int   // place in the list
 }
 
 func place(p *Profile, usage map[ProfileID]Usage, now time.Time) entry {
+	e := entry{profile: p, tier: tier(p.Type)}
 	u, ok := usage[p.ID]
 	if !ok {
-		return entry{profile: p}
+		return e
 	}
-	e := entry{profile: p, used: u.LastUsed}
-	if w, blocked := u.Blocking("", now); blocked && !Bypasses(p.Provider) {
-		e.until = w.Until
+	if !u.LastUsed.IsZero() {
+		e.used = u.LastUsed.UnixNano()
+	}
+	if w, blocked := u.blocking("", now); blocked && !Bypasses(p.Provider) {
+		e.until = w.Until.UnixNano()
 	}
 	return e
 }
 
-// compare orders entries by 8.2 and 8.3. Equal ones keep the list's order.
-func (a entry) compare(b entry) int {
-	switch usable := a.until.IsZero(); {
-	case usable != b.until.IsZero():
-		if usable {
-			return -1
-		}
-		return 1
-	case !usable:
-		return a.until.Compare(b.until)
-	case a.profile.Rank != 0 || b.profile.Rank != 0:
-		return cmp.Compare(a.profile.Rank, b.profile.Rank)
-	case a.profile.Type != b.profile.Type:
-		return cmp.Compare(tier(a.profile.Type), tier(b.profile.Type))
+// compare orders entries by 8.2 and 8.3: usable ones by rank or else by type and
+// last use, the others after them by soonest end, equal ones as listed.
+func (e entry) compare(f entry) int {
+	if c := cmp.Compare(e.until, f.until); c != 0 {
+		return c
 	}
-	return a.used.Compare(b.used) // never used: the zero time, first
+	return cmp.Or(cmp.Compare(e.rank, f.rank), cmp.Compare(e.tier, f.tier), cmp.Compare(e.used, f.used), cmp.Compare(e.at, f.at))
 }
 
 // tier is the place of a type: OAuth, token, API key, others [M17, 8.3].
@@ -136,57 +130,65 @@ func tier(t CredentialType) int {
 	return 3
 }
 
-// listed is the list of 8.1 with copies of the stored profiles; what is named
-// but not stored has an ID and nothing else.
-func listed(cfg *Config, id string, profiles []Profile) (list []Profile, explicit bool) {
-	var own, ranked []Profile
-	stored := make(map[ProfileID]*Profile, len(profiles))
+// listed is the list of 8.1, without duplicates (8.5). What is named but not
+// stored has an ID and nothing else.
+func listed(cfg *Config, id string, profiles []Profile) (list []*Profile, explicit bool) {
+	own, ranked := make([]*Profile, 0, len(profiles)), false
 	for i := range profiles {
-		p := &profiles[i]
-		stored[p.ID] = p
-		if authProvider(p.Provider) != id {
-			continue
-		}
-		own = append(own, *p)
-		if p.Rank > 0 {
-			ranked = append(ranked, *p)
+		if p := &profiles[i]; authProvider(p.Provider) == id {
+			own = append(own, p)
+			ranked = ranked || p.Rank > 0
 		}
 	}
-	if len(ranked) > 0 {
-		slices.SortStableFunc(ranked, func(a, b Profile) int { return cmp.Compare(a.Rank, b.Rank) })
-		return ranked, true
+	if ranked { // the order stored for the agent
+		own = slices.DeleteFunc(own, func(p *Profile) bool { return p.Rank <= 0 })
+		slices.SortStableFunc(own, func(a, b *Profile) int { return cmp.Compare(a.Rank, b.Rank) })
+		return own, true
 	}
 	if ids, ok := cfg.order(id, own); ok {
-		for _, pid := range ids {
-			if p := stored[pid]; p != nil {
-				list = append(list, *p)
-			} else {
-				list = append(list, Profile{ID: pid})
-			}
-		}
-		return list, true // an empty one means no profiles at all (8.2)
+		return find(profiles, ids), true // an empty one means no profiles at all (8.2)
 	}
 	named := cfg.named(id)
-	for _, p := range profiles { // in the stored order: a map has none
-		if slices.Contains(named, p.ID) {
+	for _, p := range own { // in the stored order: a map has none
+		if _, ok := slices.BinarySearch(named, p.ID); ok {
 			list = append(list, p)
 		}
 	}
 	if len(list) == 0 {
 		return own, false // nothing configured, or all of it missing (8.7)
 	}
-	for _, pid := range named {
-		if stored[pid] == nil {
-			list = append(list, Profile{ID: pid})
+	for _, p := range find(profiles, named) {
+		if !slices.Contains(list, p) {
+			list = append(list, p) // missing, or another provider's
 		}
 	}
 	return list, false
 }
 
+// find gives the profiles of the ids, each once, in their order.
+func find(profiles []Profile, ids []ProfileID) []*Profile {
+	stored := make(map[ProfileID]*Profile, len(profiles))
+	for i := range profiles {
+		stored[profiles[i].ID] = &profiles[i]
+	}
+	found := make([]*Profile, 0, len(ids))
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			continue
+		}
+		p := stored[id]
+		if p == nil {
+			p = &Profile{ID: id}
+		}
+		found = append(found, p)
+	}
+	return found
+}
+
 // order is auth.order of a provider. Keys are compared normalised; the order of
 // the alias openai-codex comes after openai's own, and stands before the native
 // profiles when openai has none (8.1, 8.8).
-func (c *Config) order(id string, own []Profile) (ids []ProfileID, ok bool) {
+func (c *Config) order(id string, own []*Profile) (ids []ProfileID, ok bool) {
 	native, alias := false, false
 	var behind []ProfileID
 	for key, list := range c.Order {

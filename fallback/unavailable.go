@@ -45,8 +45,8 @@ func (u *Usage) score(score *[len(causes)]int, model string, now time.Time) {
 		add(RateLimit, activeScore)
 		return
 	}
-	w, cooling := u.Blocking(model, now)
-	if !cooling {
+	w, blocked := u.blocking(model, now)
+	if !blocked {
 		return
 	}
 	switch {
@@ -81,8 +81,8 @@ func orUnknown(r Reason) Reason {
 	return r
 }
 
-// WindowChange is a window that a failure opened or counted into, as the journal and
-// a rehearsal's cooldown, disabled and blocked events tell it (R12).
+// WindowChange is a window that a failure opened or counted into, as the
+// journal and a rehearsal's cooldown, disabled and blocked events tell it (R12).
 type WindowChange struct {
 	What StepKind
 	WindowEvent

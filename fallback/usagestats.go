@@ -53,10 +53,10 @@ func (u Usage) Stats(now time.Time) UsageStats {
 		LastUsed: epoch(u.LastUsed), ErrorCount: u.Errors, LastFailureAt: epoch(u.LastFailure),
 	}
 	if u.Disabled.Active(now) {
-		s.DisabledUntil, s.DisabledReason = epoch(u.Disabled.Until), string(u.Disabled.Reason)
+		s.DisabledUntil, s.DisabledReason = ending(u.Disabled.Until), string(u.Disabled.Reason)
 	}
 	if u.Blocked.Active(now) {
-		s.BlockedUntil, s.BlockedReason = epoch(u.Blocked.Until), string(u.Blocked.Reason)
+		s.BlockedUntil, s.BlockedReason = ending(u.Blocked.Until), string(u.Blocked.Reason)
 		s.BlockedSource, s.BlockedModel = u.BlockSource, u.BlockedModel
 	}
 	for r, n := range u.Failures {
@@ -72,12 +72,12 @@ func (u Usage) Stats(now time.Time) UsageStats {
 			s.Ladders = put(s.Ladders, model, LadderStats{c.Errors, epoch(c.Last)})
 		}
 		if c.Active(now) {
-			s.CooldownModels = put(s.CooldownModels, model, ScopeStats{epoch(c.Until), string(c.Reason)})
+			s.CooldownModels = put(s.CooldownModels, model, ScopeStats{ending(c.Until), string(c.Reason)})
 		}
 	}
 	switch {
 	case u.Whole.Active(now):
-		s.CooldownUntil, s.CooldownReason = epoch(u.Whole.Until), string(u.Whole.Reason)
+		s.CooldownUntil, s.CooldownReason = ending(u.Whole.Until), string(u.Whole.Reason)
 	case len(s.CooldownModels) == 1:
 		for model, c := range s.CooldownModels {
 			s.CooldownModel, s.CooldownUntil, s.CooldownReason = model, c.Until, c.Reason
@@ -191,6 +191,15 @@ func epoch(t time.Time) int64 {
 		return 0
 	}
 	return t.UnixMilli()
+}
+
+// ending is the end of a window, rounded up to the millisecond: what is written
+// down is never shorter than what was decided [D14].
+func ending(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Add(time.Millisecond - time.Nanosecond).UnixMilli()
 }
 
 func instant(ms int64) time.Time {
