@@ -52,6 +52,9 @@ type Options struct {
 	Local []Command
 	// ID makes turn ids and epochs, unique for ever; nil: random ones.
 	ID func() string
+	// Stirred is called after a turn has ended and after the outbox has come to
+	// rest. It must return at once and not call the bot; nil: nobody looks.
+	Stirred func()
 }
 
 // Bot runs turns. It is made by New, begins with Start and ends with Stop; its
@@ -78,9 +81,13 @@ func New(o Options) *Bot {
 	if o.ID == nil {
 		o.ID = randomID
 	}
+	if o.Stirred == nil {
+		o.Stirred = func() {}
+	}
 	b := &Bot{Options: o, started: o.Now(), doubtful: map[message]bool{}}
 	b.life, b.die = context.WithCancelCause(context.Background())
 	b.lanes = newLanes(func() int { return b.Config().MaxConcurrent })
+	b.lanes.stirred = o.Stirred
 	b.outbox = newOutbox(b)
 	return b
 }
@@ -105,20 +112,8 @@ func keyOf(in channels.Inbound) message {
 // owed an ending, or was taken before [I1, I2]; a command has been answered by
 // then. It implements channels.Receiver.
 func (b *Bot) Receive(ctx context.Context, in channels.Inbound) error {
-	if b.isStopping() {
-		return ErrShutdown
-	}
-	cfg := b.Config()
-	agent := cfg.DefaultAgent
-	row, ours, err := b.accept(ctx, in, SessionKey(agent, in), agent)
-	if err != nil {
-		return fmt.Errorf("accept message %s: %w", in.ID, err)
-	}
-	if ours {
-		b.ledger.open(keyOf(in))
-		b.dispatch(ctx, cfg, row)
-	}
-	return nil
+	agent := b.Config().DefaultAgent
+	return b.ReceiveFor(ctx, in, SessionKey(agent, in), agent)
 }
 
 // accept makes the inbox row. ours says that this call is the one that has to

@@ -131,11 +131,11 @@ func (o *outbox) sleepLocked(wake time.Time) {
 		if err == nil && o.wake.Equal(wake) {
 			o.wake, o.sleeper = time.Time{}, nil
 		}
+		if err == nil {
+			o.kickLocked() // before anybody can see the outbox at rest
+		}
 		o.tellLocked()
 		o.mu.Unlock()
-		if err == nil {
-			o.kick()
-		}
 	}()
 }
 
@@ -163,6 +163,7 @@ func (o *outbox) tellLocked() {
 	if o.reading || len(o.busy) > 0 {
 		return
 	}
+	o.b.Stirred()
 	var rest []waiter
 	for _, w := range o.waiters {
 		if w.all && o.sleeping > 0 {

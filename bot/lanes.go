@@ -20,7 +20,8 @@ type job struct {
 // all of them [S28]. Sessions take turns: one that has just run stands behind
 // those that wait. A goroutine exists only while a job runs.
 type lanes struct {
-	limit func() int // read when a job might start, so that a reload counts
+	limit   func() int // read when a job might start, so that a reload counts
+	stirred func()     // told when a job has ended
 
 	mu      sync.Mutex
 	held    bool // collect, but start nothing (boot)
@@ -39,7 +40,7 @@ type lane struct {
 }
 
 func newLanes(limit func() int) *lanes {
-	return &lanes{limit: limit, held: true, busy: map[fallback.SessionID]*lane{}}
+	return &lanes{limit: limit, stirred: func() {}, held: true, busy: map[fallback.SessionID]*lane{}}
 }
 
 // Do queues a job behind the session's others.
@@ -203,4 +204,5 @@ func (l *lanes) run(ctx context.Context, s fallback.SessionID, ln *lane) {
 		delete(l.busy, s)
 	}
 	l.startLocked()
+	l.stirred()
 }

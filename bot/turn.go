@@ -30,9 +30,6 @@ func (b *Bot) chat(ctx context.Context, r request) {
 		return
 	}
 	e.Turn = turn
-	if len(e.Posts) > 0 && e.How == Answered && e.Notice == nil && e.Settle == nil {
-		log.Debug("answered")
-	}
 	if b.end(b.life, r.row, e) {
 		log.Info("turn ended", "how", e.How, "why", e.Why, "message", in.ID)
 	}
@@ -45,21 +42,21 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r request)
 	defer func() {
 		if p := recover(); p != nil {
 			b.Log.Error("turn panicked", "session", r.row.Session, "turn", turn, "panic", p, "stack", string(debug.Stack()))
-			e, done = Ending{How: Failed, Why: "panic",
-				Posts: []channels.Outbound{post(turn, channels.Failure, in, sayBroken())}}, true
+			e.How, e.Why, done = Failed, "panic", true
+			e.Posts = []channels.Outbound{post(turn, channels.Failure, in, sayBroken())}
 		}
 	}()
 	asked := b.Now()
 	ask, epoch, err := b.ask(ctx, cfg, turn, Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: r.text})
 	ask.NoProbe = r.noProbe
+	e = Ending{Epoch: epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: r.text, At: asked}}}
 	var out *fallback.Outcome
 	if err == nil {
 		d := b.draft(ctx, in)
+		defer func() { d.end(out != nil) }()
 		ask.OnText, ask.OnDiscard = d.text, d.discard
 		out, err = b.Engine.Run(ctx, ask)
-		d.end(err == nil)
 	}
-	e = Ending{Epoch: epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: r.text, At: asked}}}
 	if err != nil {
 		return b.failed(ctx, turn, in, e, err)
 	}
