@@ -21,6 +21,7 @@ const MainAgent fallback.AgentID = "main"
 type agents struct {
 	dir      string
 	readOnly bool
+	hasty    bool // see Options.Throwaway
 
 	mu    sync.Mutex
 	files map[fallback.AgentID]*file
@@ -73,6 +74,9 @@ func (a *agents) open(ctx context.Context, id fallback.AgentID, make bool) (*fil
 		f, err = openFileReadOnly(ctx, path, agentKind())
 	} else if _, err = stateFile(path); err == nil {
 		f, err = openFile(ctx, path, agentKind())
+	}
+	if err == nil && a.hasty {
+		err = f.neverSync(ctx)
 	}
 	if err != nil {
 		return nil, err

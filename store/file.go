@@ -35,6 +35,7 @@ type file struct {
 	path  string
 	reads *sql.DB
 	w     *writer // nil: open for reading only
+	hasty bool    // writes do not wait for the disk
 
 	mu       sync.Mutex
 	prepared map[string]*sql.Stmt // of reads
@@ -201,7 +202,7 @@ func (f *file) transact(ctx context.Context, what string, durably bool, do func(
 	defer func() { <-f.w.turn }()
 
 	t := &tx{context.WithoutCancel(ctx), f.w}
-	if durably {
+	if durably && !f.hasty {
 		if _, err := t.exec("PRAGMA synchronous = FULL"); err != nil {
 			return err
 		}

@@ -15,6 +15,9 @@ import (
 type Options struct {
 	Dir string       // the state directory; made with mode 0700 when missing [D15]
 	Log *slog.Logger // nil: silent
+	// Throwaway says that nobody needs the files after a crash of the machine:
+	// writes do not wait for the disk.
+	Throwaway bool
 }
 
 // DB is the open state directory. It is safe for use by many goroutines.
@@ -53,6 +56,12 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		return nil, errors.Join(err, l.release())
 	}
 	d := &DB{dir: o.Dir, log: o.logger(), main: main, lock: l, agents: newAgents(o.Dir, false)}
+	if o.Throwaway {
+		d.agents.hasty = true
+		if err := main.neverSync(ctx); err != nil {
+			return nil, errors.Join(err, main.close(), l.release())
+		}
+	}
 	d.journal = newJournal(main, d.log)
 	return d, nil
 }
