@@ -207,7 +207,7 @@ func (r *Runner) begin(ctx context.Context, ask Ask, started time.Time) (*walk, 
 // user's pin and the told pair stay [T15, T16].
 func (s Selection) cleared(now time.Time) Selection {
 	free := Selection{Told: s.Told, Since: now}
-	if s.Pin.Source == ByUser {
+	if s.Pin.ByPerson() {
 		free.Pin = s.Pin
 	}
 	return free
@@ -347,6 +347,9 @@ func (w *walk) answered(ctx context.Context, c candidate, reply *answer) (*Outco
 	if err := w.keep(ctx, c, reply); err != nil {
 		return nil, err
 	}
+	if !w.plan.Announces() {
+		return out, nil
+	}
 	text, told, change := Announce(w.row.Told, w.plan.Selected, c.model, w.attempts)
 	if change != NoChange {
 		out.Notice = text
@@ -359,7 +362,7 @@ func (w *walk) answered(ctx context.Context, c candidate, reply *answer) (*Outco
 // cache stays warm [M18]. A user's pin is never replaced [D3].
 func (w *walk) keep(ctx context.Context, c candidate, reply *answer) error {
 	pin := Pin{Profile: reply.profile, Source: Auto, Compactions: w.ask.Compactions}
-	if w.row.Pin == pin || w.row.Pin.Source == ByUser || reply.profile == "" {
+	if w.row.Pin == pin || w.row.Pin.ByPerson() || reply.profile == "" {
 		return nil
 	}
 	done, err := w.Selections.Keep(ctx, w.ask.Session, w.row, pin)
@@ -408,7 +411,11 @@ func (w *walk) follow(ctx context.Context, i int) (int, error) {
 	if row.Model.IsZero() {
 		// Back to the default, whose chain this is: an earlier candidate has had
 		// its turn, so the walk just goes on (17.3).
-		w.plan.Persist = w.plan.Persist && w.plan.Why == FromDefault
+		switch w.plan.Why {
+		case FromDefault, FromAgent, FromChannel:
+		default: // planned from a stored row that is gone
+			w.plan.Persist = false
+		}
 		return i, nil
 	}
 	for j := i + 1; j < len(w.chain); j++ {

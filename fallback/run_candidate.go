@@ -134,7 +134,7 @@ func (w *walk) call(ctx context.Context, c candidate, v Verdict, p Profile) (*an
 	}
 	streamed := false
 	call := provider.Call{
-		Endpoint: c.endpoint, Model: c.model.Name, Profile: string(p.ID), Key: p.Key,
+		Endpoint: c.endpoint, Model: c.model.Name, Profile: string(p.ID), Key: p.Key, Session: string(w.ask.Session),
 		System: w.ask.System, Messages: w.ask.Messages, Limits: w.limits(c, started),
 	}
 	if p.Type != APIKey {
