@@ -91,6 +91,7 @@ type Call struct {
 	Endpoint  Endpoint
 	Model     string // the vendor's id, such as "gpt-5.5"
 	Profile   string // profile id, for the record only
+	Session   string // whose turn it is, for the record only
 	Key       Key
 	Auth      Auth
 	System    string
