@@ -80,7 +80,13 @@ func (r reading) parse(name string, data []byte) (*Compiled, []Fault) {
 	if root == nil {
 		return nil, faults
 	}
-	c := newCompiler(r, name, strings.Split(string(data), "\n"), root, &doc)
+	return r.compile(name, strings.Split(string(data), "\n"), root, &doc, faults)
+}
+
+// compile makes a decoded document into a config, nil when one of the faults,
+// those before it included, is not a warning.
+func (r reading) compile(name string, lines []string, root *node, doc *document, faults []Fault) (*Compiled, []Fault) {
+	c := newCompiler(r, name, lines, root, doc)
 	out := c.compile()
 	faults = sortFaults(append(faults, c.faults...))
 	if broken(faults) {
@@ -94,20 +100,35 @@ func (r reading) parse(name string, data []byte) (*Compiled, []Fault) {
 // what is faulty is left out of into. The tree is nil when there is none to
 // speak of. (The parser itself stops at the first fault of syntax.)
 func decodeYAML(name string, data []byte, getenv func(string) string, into any) (*node, []Fault) {
-	lines := strings.Split(string(data), "\n")
-	var faults []Fault
-	report := func(line, col int, p keyPath, msg, mend string) {
-		faults = append(faults, Fault{File: name, Line: line, Col: col, Path: p.String(), Msg: msg, Mend: mend}.in(lines))
-	}
-	body := parseYAML(data, report)
-	if body == nil {
-		return nil, faults
-	}
-	t := &planter{getenv: getenv, anchors: map[string]*node{}, fault: report}
-	root := t.plant(body, nil, 1, 1)
+	root, faults := plantYAML(name, data, configBounds, getenv)
 	if root == nil {
 		return nil, faults
 	}
+	return fitYAML(name, strings.Split(string(data), "\n"), root, faults, into)
+}
+
+// plantYAML gives the tree of a YAML text, nil when there is none to speak of.
+func plantYAML(name string, data []byte, within bounds, getenv func(string) string) (root *node, faults []Fault) {
+	report := reporter(name, strings.Split(string(data), "\n"), &faults)
+	body := parseYAML(data, within, report)
+	if body == nil {
+		return nil, faults
+	}
+	t := &planter{getenv: getenv, within: within, anchors: map[string]*node{}, fault: report}
+	return t.plant(body, nil, 1, 1), faults
+}
+
+// reporter gives the function that adds a fault of the text to faults.
+func reporter(name string, lines []string, faults *[]Fault) func(line, col int, p keyPath, msg, mend string) {
+	return func(line, col int, p keyPath, msg, mend string) {
+		*faults = append(*faults, Fault{File: name, Line: line, Col: col, Path: p.String(), Msg: msg, Mend: mend}.in(lines))
+	}
+}
+
+// fitYAML reads a tree into a struct, as decodeYAML says; faults are those of
+// the tree so far.
+func fitYAML(name string, lines []string, root *node, faults []Fault, into any) (*node, []Fault) {
+	report := reporter(name, lines, &faults)
 	if root.kind != isObject {
 		report(root.line, root.col, nil, "wants keys with values, found "+string(root.kind), `begin with a key, such as "agents:"`)
 		return nil, faults
@@ -128,7 +149,7 @@ func decodeYAML(name string, data []byte, getenv func(string) string, into any) 
 }
 
 // parseYAML gives the body of the only document of data, nil after a fault.
-func parseYAML(data []byte, report func(line, col int, p keyPath, msg, mend string)) (body ast.Node) {
+func parseYAML(data []byte, within bounds, report func(line, col int, p keyPath, msg, mend string)) (body ast.Node) {
 	fail := func(line, col int, msg, mend string) ast.Node { report(line, col, nil, msg, mend); return nil }
 	// The parser is not ours: whatever it does with odd bytes, the daemon that
 	// is running on the former config must not go down with a reload.
@@ -137,8 +158,8 @@ func parseYAML(data []byte, report func(line, col int, p keyPath, msg, mend stri
 			body = fail(0, 0, "cannot be read as YAML", "")
 		}
 	}()
-	if len(data) > maxFile {
-		return fail(0, 0, fmt.Sprintf("is larger than %d KB", maxFile>>10), "is it the right file?")
+	if len(data) > within.file {
+		return fail(0, 0, fmt.Sprintf("is larger than %d KB", within.file>>10), "is it the right file?")
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	for i, line := range bytes.Split(data, []byte("\n")) {
@@ -151,8 +172,8 @@ func parseYAML(data []byte, report func(line, col int, p keyPath, msg, mend stri
 		}
 	}
 	tokens := lexer.Tokenize(string(data))
-	if len(tokens) > maxTokens {
-		return fail(0, 0, fmt.Sprintf("holds more than %d words of YAML", maxTokens), "is it the right file?")
+	if len(tokens) > within.tokens {
+		return fail(0, 0, fmt.Sprintf("holds more than %d words of YAML", within.tokens), "is it the right file?")
 	}
 	// Keys that stand twice are found later, with all others.
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())

@@ -181,8 +181,8 @@ func TestSchemaIsASchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	judge := func(text string) error {
-		body := parseYAML([]byte(text), func(line, col int, p keyPath, msg, mend string) { t.Fatalf("%d:%d %s", line, col, msg) })
-		p := planter{getenv: env("WORKSHOP_API_KEY", "k"), anchors: map[string]*node{}, fault: func(int, int, keyPath, string, string) {}}
+		body := parseYAML([]byte(text), configBounds, func(line, col int, p keyPath, msg, mend string) { t.Fatalf("%d:%d %s", line, col, msg) })
+		p := planter{within: configBounds, getenv: env("WORKSHOP_API_KEY", "k"), anchors: map[string]*node{}, fault: func(int, int, keyPath, string, string) {}}
 		data, err := json.Marshal(p.plant(body, nil, 1, 1).plain())
 		if err != nil {
 			t.Fatal(err)

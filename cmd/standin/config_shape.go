@@ -50,6 +50,9 @@ type inspector struct {
 
 // fits tells whether n may stay.
 func (c *inspector) fits(n *node, s *jsonschema.Schema, p keyPath) bool {
+	if s.Comments == anyForm {
+		return true
+	}
 	c.adapt(n, s)
 	form := s
 	for _, one := range s.OneOf {
@@ -79,6 +82,9 @@ func (c *inspector) fits(n *node, s *jsonschema.Schema, p keyPath) bool {
 	}
 	return true
 }
+
+// anyForm marks, as its comment, the schema of a value that is judged elsewhere.
+const anyForm = "any form"
 
 // adapt reads text that came out of a variable as the number or truth value
 // that the key wants; an empty object is written as nothing.

@@ -143,18 +143,26 @@ func (n *node) plain() any {
 	return n.text
 }
 
-// The bounds of a file. Anchors may repeat a part, so values are counted after
-// they are resolved.
+// bounds are those of a file. Anchors may repeat a part, so values are counted
+// after they are resolved.
+type bounds struct {
+	file   int // bytes
+	tokens int // the YAML parser's time may grow with their square
+	nodes  int
+}
+
+// configBounds are those of a config file.
+var configBounds = bounds{file: maxFile, tokens: 20_000, nodes: 20_000}
+
 const (
-	maxFile   = 1 << 20 // bytes
-	maxTokens = 20_000  // the YAML parser's time grows with their square
-	maxNodes  = 20_000
-	maxDepth  = 40
+	maxFile  = 1 << 20 // bytes
+	maxDepth = 40
 )
 
 // planter makes the tree out of the parser's. It collects faults and goes on.
 type planter struct {
 	getenv  func(string) string
+	within  bounds
 	anchors map[string]*node
 	nodes   int
 	fault   func(line, col int, p keyPath, msg, mend string)
@@ -162,9 +170,9 @@ type planter struct {
 
 // plant gives the value of n, nil when it cannot be used: that was reported.
 func (t *planter) plant(n ast.Node, p keyPath, line, col int) *node {
-	if t.nodes++; t.nodes > maxNodes {
-		if t.nodes == maxNodes+1 {
-			t.fault(line, col, p, fmt.Sprintf("the file holds more than %d values", maxNodes), "anchors (&, *) count as often as they are used")
+	if t.nodes++; t.nodes > t.within.nodes {
+		if t.nodes == t.within.nodes+1 {
+			t.fault(line, col, p, fmt.Sprintf("the file holds more than %d values", t.within.nodes), "anchors (&, *) count as often as they are used")
 		}
 		return nil
 	}
@@ -313,9 +321,9 @@ func (t *planter) merge(o, from *node, p keyPath, line, col int) {
 // copy gives an anchor's value once more: later steps take faulty parts out of
 // one place without touching the others.
 func (t *planter) copy(n *node) *node {
-	if t.nodes++; t.nodes > maxNodes {
-		if t.nodes == maxNodes+1 {
-			t.fault(n.line, n.col, nil, fmt.Sprintf("the file holds more than %d values", maxNodes), "anchors (&, *) count as often as they are used")
+	if t.nodes++; t.nodes > t.within.nodes {
+		if t.nodes == t.within.nodes+1 {
+			t.fault(n.line, n.col, nil, fmt.Sprintf("the file holds more than %d values", t.within.nodes), "anchors (&, *) count as often as they are used")
 		}
 		return nil
 	}
