@@ -36,7 +36,7 @@ type Verdict struct {
 	Why       SkipWhy // of a skip
 	Reason    Reason  // what keeps the provider's profiles away: of a skip and of a probe [D13c]
 	Transient bool    // the probe uses up the provider's slot of this run (11.7)
-	Detail    string  // for people
+	Detail    string  // of a skip, for people; the summary adds how to mend it (4.4)
 }
 
 // The constants of the probes of a cooling primary (11.4).
@@ -57,7 +57,7 @@ func Visit(s Standing, now time.Time) Verdict {
 	v := s.gate(now)
 	if v.Do != Skip && s.Cached != NoReason && s.Position > 1 { // after the gate (6.1), never for a primary [D13c]
 		return Verdict{Do: Skip, Why: SkipAuthCache, Reason: s.Cached,
-			Detail: fmt.Sprintf("%s was refused (%s) a moment ago; log in again to use it", s.Model, s.Cached)}
+			Detail: fmt.Sprintf("%s was refused (%s) a short while ago", s.Model, s.Cached)}
 	}
 	return v
 }
@@ -148,7 +148,7 @@ func (s Standing) detail(why SkipWhy, reason Reason, left time.Duration) string 
 	left = left.Round(time.Second)
 	switch why {
 	case SkipPersistentAuth:
-		return fmt.Sprintf("%s has an %s issue (skipping all its models); log in again to use it", provider, reason)
+		return fmt.Sprintf("%s has an %s issue (skipping all its models)", provider, reason)
 	case SkipProbeUsed:
 		return fmt.Sprintf("%s is in cooldown (%s); its probe of this run is used up", provider, reason)
 	case SkipProbeThrottled:
