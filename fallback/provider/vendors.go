@@ -176,11 +176,6 @@ func (s *seam) failure(ctx context.Context, a *answer, err error) error {
 	if limit, ok := s.watch.reached(); ok {
 		return s.broken(a, limit, limitReached(limit))
 	}
-	if errors.Is(s.err, errInsecure) {
-		e := s.broken(a, NoTransport, s.err)
-		e.Code, e.Message = "insecure_endpoint", s.err.Error()
-		return e
-	}
 	if s.err != nil {
 		return s.broken(a, transportOf(s.err), inner(s.err))
 	}
