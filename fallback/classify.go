@@ -76,28 +76,28 @@ type Class struct {
 type step struct {
 	name   string
 	source string
-	look   func(e *evidence) verdict
+	look   func(e *facts) verdict
 }
 
 // precedence is the order in which evidence speaks [D13, failover.md 5.B]: what
 // is typed before what is written, and of typed evidence the precise before the
 // general. The first step that knows decides.
 var precedence = []step{
-	{"transport", "I13, D23", (*evidence).transport},
-	{"refusal", "M28, 5.G.5", (*evidence).refusal},
-	{"overflow", "D13, D10, 5.B.2", (*evidence).overflowing},
-	{"outage page", "5.B.1, V2", (*evidence).outagePage},
-	{"precise code", "5.B.3, 5.B.4, IL-140", (*evidence).precise},
-	{"status", "5.B.5, 5.C", (*evidence).byStatus},
-	{"code", "5.B.6, 5.E, V6", (*evidence).byCode},
-	{"text", "5.B.7, 5.D, V5", (*evidence).bySaying},
+	{"transport", "I13, D23", (*facts).transport},
+	{"refusal", "M28, 5.G.5", (*facts).refusal},
+	{"overflow", "D13, D10, 5.B.2", (*facts).overflowing},
+	{"outage page", "5.B.1, V2", (*facts).outagePage},
+	{"precise code", "5.B.3, 5.B.4, IL-140", (*facts).precise},
+	{"status", "5.B.5, 5.C", (*facts).byStatus},
+	{"code", "5.B.6, 5.E, V6", (*facts).byCode},
+	{"text", "5.B.7, 5.D, V5", (*facts).bySaying},
 }
 
 // Classify tells what a failure means. It is pure and total: any signal, even
 // an empty one, has an answer, and the answer does not depend on letter case or
 // blanks around the fields.
 func Classify(s Signal) Class {
-	e := newEvidence(s)
+	e := newFacts(s)
 	for i := range precedence {
 		if v := precedence[i].look(e); v.known() {
 			return e.class(v)
@@ -106,8 +106,8 @@ func Classify(s Signal) Class {
 	return e.class(verdict{})
 }
 
-// evidence is a signal made ready.
-type evidence struct {
+// facts are a signal made ready.
+type facts struct {
 	transportSeen provider.Transport
 	provider      string
 	status        int  // of the answer, or the one the message begins with
@@ -122,11 +122,11 @@ type evidence struct {
 	said          verdict
 }
 
-func newEvidence(s Signal) *evidence {
+func newFacts(s Signal) *facts {
 	if strings.TrimSpace(s.Message) == "" {
 		s.Message, s.Body = s.Body, ""
 	}
-	e := &evidence{
+	e := &facts{
 		transportSeen: s.Transport,
 		provider:      NormalProvider(s.Provider),
 		answered:      s.Status != 0,
@@ -145,7 +145,7 @@ func newEvidence(s Signal) *evidence {
 // statusOf is the status to go by: the answer's own; without one, or in a
 // stream that had begun well, the number that the code is or that the message
 // begins with (5.A.2, 5.B.8).
-func (e *evidence) statusOf(status int) int {
+func (e *facts) statusOf(status int) int {
 	if status >= 400 {
 		return status
 	}
@@ -160,7 +160,7 @@ func (e *evidence) statusOf(status int) int {
 // saying merges what message, body and typed fields say (5.B.2, V5): the
 // message stays unless it says nothing or only that the request is wrong; the
 // typed fields speak when the texts say nothing.
-func (e *evidence) saying() verdict {
+func (e *facts) saying() verdict {
 	said := e.judge(e.message)
 	if !said.known() || said.reason == Format {
 		if v := e.judge(e.details); v.known() {
@@ -180,12 +180,12 @@ func (e *evidence) saying() verdict {
 }
 
 // codes are the machine words of the signal, lower-case.
-func (e *evidence) codes() []string {
+func (e *facts) codes() []string {
 	return slices.Concat(e.typed.codes, e.message.codes, e.details.codes)
 }
 
 // isFrom tells whether the provider's id contains one of the names.
-func (e *evidence) isFrom(names []string) bool {
+func (e *facts) isFrom(names []string) bool {
 	for _, n := range names {
 		if strings.Contains(e.provider, n) {
 			return true
@@ -196,7 +196,7 @@ func (e *evidence) isFrom(names []string) bool {
 
 // transport: a line that broke, or a limit of ours that ran out, before HTTP
 // had an error to tell. A fault of TLS has no reason (V4).
-func (e *evidence) transport() verdict {
+func (e *facts) transport() verdict {
 	switch {
 	case e.transportSeen == provider.NoTransport || e.status >= 400:
 		return verdict{}
@@ -206,7 +206,7 @@ func (e *evidence) transport() verdict {
 	return verdict{reason: Timeout, rule: "transport " + string(e.transportSeen)}
 }
 
-func (e *evidence) refusal() verdict {
+func (e *facts) refusal() verdict {
 	for _, t := range []*text{e.message, e.details, e.typed} {
 		if t.empty() {
 			continue
@@ -222,7 +222,7 @@ func (e *evidence) refusal() verdict {
 	return verdict{}
 }
 
-func (e *evidence) overflowing() verdict {
+func (e *facts) overflowing() verdict {
 	if e.said.reason == ContextOverflow {
 		return e.said
 	}
@@ -236,7 +236,7 @@ func (e *evidence) overflowing() verdict {
 	return verdict{}
 }
 
-func (e *evidence) precise() verdict {
+func (e *facts) precise() verdict {
 	for i := range preciseRules {
 		r := &preciseRules[i]
 		for _, t := range []*text{e.typed, e.message, e.details} {
@@ -251,7 +251,7 @@ func (e *evidence) precise() verdict {
 	return verdict{}
 }
 
-func (e *evidence) byStatus() verdict {
+func (e *facts) byStatus() verdict {
 	for i := range statusRules {
 		if slices.Contains(statusRules[i].statuses, e.status) {
 			return statusRules[i].decide(e)
@@ -260,7 +260,7 @@ func (e *evidence) byStatus() verdict {
 	return verdict{}
 }
 
-func (e *evidence) byCode() verdict {
+func (e *facts) byCode() verdict {
 	if r, ok := codeReasons[e.code]; ok {
 		return verdict{reason: r, rule: "code " + e.code}
 	}
@@ -270,10 +270,10 @@ func (e *evidence) byCode() verdict {
 	return verdict{}
 }
 
-func (e *evidence) bySaying() verdict { return e.said }
+func (e *facts) bySaying() verdict { return e.said }
 
 // class gives the verdict its label and what follows from its reason.
-func (e *evidence) class(v verdict) Class {
+func (e *facts) class(v verdict) Class {
 	c := Class{Reason: v.reason, Rule: v.rule, Refusal: e.refusing, Transport: e.transportOf(v)}
 	c.Failover = v.reason != NoReason && v.reason != ContextOverflow && !c.Refusal
 	switch {

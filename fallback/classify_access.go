@@ -48,6 +48,8 @@ var (
 			"invalidendpointormodel", "unsupportedmodel", // Volcengine
 			"model identifier is invalid", "on demand throughput isnt supported", "on demand throughput is not supported", // Bedrock
 			"no allowed providers are available for the selected model", // OpenRouter
+			"no such model",                                               // Workers AI 5007
+			"model .. is not accessible via", "unsupported_api_for_model", // GitHub Copilot
 			"no models loaded",              // LM Studio
 			"does not have access to model", // OpenAI projects
 			"模型不存在", "模型未找到", "模型已下线",
@@ -107,6 +109,13 @@ var (
 		),
 		say("cache|cached|lock|page|cursor|pagination|continuation token|key"))
 
+	// refusedCall is 401 or 403 as a word (5.D 16) in a sentence about a call; in
+	// other prose it is a number like any other [D13].
+	refusedCall = all(
+		say("failed|failure|failing|request|response|provider|upstream|server|api|gateway|endpoint|denied|rejected|refused|call"),
+		bareNumber(401, 403),
+	)
+
 	// authWords is the auth family (5.D 16).
 	authWords = some(
 		say(
@@ -124,8 +133,8 @@ var (
 			"ce 011",
 			"无权访问", "认证失败", "鉴权失败", "密钥无效", "apikey 无效",
 		),
-		number(401, 403),
-		code("1113"), // Z.ai
+		number(401, 403), refusedCall,
+		codeSaid("1113"), // Z.ai
 		say( // vendors' error documents
 			"api key not valid", "api key is invalid|missing|required|incorrect|expired|not", "api key .. is invalid", "apikey is invalid|missing",
 			"no api key", "api key was not provided", "api key not found", "missing api key", "invalid key",

@@ -2,12 +2,13 @@ package fallback
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
 // A clue looks for one kind of wording in a text and gives what it found, ""
 // when nothing. The tables of rules are built from clues.
-type clue func(e *evidence, t *text) string
+type clue func(e *facts, t *text) string
 
 // say is the clue that any of these phrases stands in the text.
 func say(phrases ...string) clue { return sayWithin(math.MaxInt, phrases) }
@@ -24,7 +25,7 @@ func sayWithin(longest int, phrases []string) clue {
 	for i, p := range phrases {
 		compiled[i] = compile(p)
 	}
-	return func(_ *evidence, t *text) string {
+	return func(_ *facts, t *text) string {
 		for i := range compiled {
 			if compiled[i].in(t, longest) {
 				return compiled[i].source
@@ -36,7 +37,7 @@ func sayWithin(longest int, phrases []string) clue {
 
 // number is the clue that one of these HTTP statuses is stated.
 func number(statuses ...int) clue {
-	return func(_ *evidence, t *text) string {
+	return func(_ *facts, t *text) string {
 		for _, n := range statuses {
 			if t.stated(n) {
 				return "HTTP " + itoa(n)
@@ -46,9 +47,27 @@ func number(statuses ...int) clue {
 	}
 }
 
+// bareNumber is the clue that one of these stands as a number of its own that
+// counts nothing, introduced or not.
+func bareNumber(statuses ...int) clue {
+	return func(_ *facts, t *text) string {
+		for i := range t.words {
+			if n := t.status(i); n != 0 && slices.Contains(statuses, n) && !t.counts(i) {
+				return itoa(n)
+			}
+		}
+		return ""
+	}
+}
+
+// codeSaid is a vendor's number, as a code or in words ("LLM error 1311: …").
+func codeSaid(number string) clue {
+	return some(code(number), say("error "+number, "code "+number, "code: "+number))
+}
+
 // all wants every clue.
 func all(clues ...clue) clue {
-	return func(e *evidence, t *text) string {
+	return func(e *facts, t *text) string {
 		var found []string
 		for _, c := range clues {
 			w := c(e, t)
@@ -63,7 +82,7 @@ func all(clues ...clue) clue {
 
 // some wants one of the clues.
 func some(clues ...clue) clue {
-	return func(e *evidence, t *text) string {
+	return func(e *facts, t *text) string {
 		for _, c := range clues {
 			if w := c(e, t); w != "" {
 				return w
@@ -76,7 +95,7 @@ func some(clues ...clue) clue {
 // but is a clue that an exception takes back.
 func but(c clue, exceptions ...clue) clue {
 	except := some(exceptions...)
-	return func(e *evidence, t *text) string {
+	return func(e *facts, t *text) string {
 		w := c(e, t)
 		if w == "" || except(e, t) != "" {
 			return ""
@@ -88,7 +107,7 @@ func but(c clue, exceptions ...clue) clue {
 // from is a clue for the providers whose id contains one of the names.
 func from(names string, c clue) clue {
 	list := strings.Fields(names)
-	return func(e *evidence, t *text) string {
+	return func(e *facts, t *text) string {
 		if !e.isFrom(list) {
 			return ""
 		}
@@ -96,14 +115,17 @@ func from(names string, c clue) clue {
 	}
 }
 
-// code is the clue that the text's JSON, or the text itself, is one of these
-// machine words.
+// code is the clue that one of these machine words is the signal's code or
+// type, or that of JSON in the text: the same failure has the same class,
+// whichever field carries it [V5].
 func code(names string) clue {
 	set := fieldSet(names)
-	return func(_ *evidence, t *text) string {
-		for _, c := range t.codes {
-			if set[c] {
-				return "code " + c
+	return func(e *facts, t *text) string {
+		for _, codes := range [2][]string{t.codes, e.typed.codes} {
+			for _, c := range codes {
+				if set[c] {
+					return "code " + c
+				}
 			}
 		}
 		return ""

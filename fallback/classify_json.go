@@ -19,7 +19,7 @@ var (
 	codeFields = map[string]string{
 		"code": "code", "error_code": "code", "errorcode": "code", "err_code": "code", "reason": "code", "base_code": "code",
 		"__type": "type", "type": "type", "error_type": "type", "errortype": "type", "name": "type", "exception": "type",
-		"status": "status", "status_code": "status", "statuscode": "status", "httpstatus": "status",
+		"status": "status", "status_code": "status", "statuscode": "status", "httpstatus": "status", "http_status": "status", "http_code": "status",
 		"finish_reason": "finish_reason", "stop_reason": "stop_reason", "native_finish_reason": "finish_reason",
 		"block_reason": "block_reason", "blockreason": "block_reason", "finishreason": "finish_reason",
 	}

@@ -10,8 +10,8 @@ var (
 			"hour|hours limit|limits", "hour|hours usage limit", // Claude plans: 5-hour limit
 		))
 
-	// rateWords is the rate-limit family (5.D, M20, V1, V3, V15).
-	rateWords = some(
+	// rateFamily is the rate-limit family (5.D, M20, V1, V3, V15).
+	rateFamily = some(
 		number(429),
 		say(
 			"rate limit|limits|limited|limiting|limiter", "ratelimit~",
@@ -21,14 +21,21 @@ var (
 			"model cooldown",
 			"exceeded your current quota",
 			"resource has been exhausted", "resource exhausted", "resourceexhausted~", // V1
-			"quota exceeded", "exceeded .. quota", "quota has been exceeded|exhausted", "quota exhausted",
+			"quota exceeded",
 			"usage limit|limits",
 			"tpm", "tokens per minute|min|day",
 			"concurrency limit", // V15: reached, breached, exceeded …
 			"workers_ai .. quota limit exceeded",
 			"请求过于频繁", "调用频率", "频率限制", "配额不足", "配额已用尽", "额度不足", "额度已用尽",
 		),
-		say( // vendors' error documents
+	)
+
+	// rateWords adds what vendors' error documents name beside it. HTTP 402 does
+	// not read these: there a quota may be a bill (5.F.5).
+	rateWords = some(
+		rateFamily,
+		say(
+			"exceeded .. quota", "quota has been exceeded|exhausted", "quota exhausted",
 			"rpm", "rpd", "requests per second|minute|min|hour|day",
 			"request rate increased too quickly", "rate exceeded", // DashScope; AWS
 			"limit_burst_rate", "limit_requests", // DashScope
@@ -47,8 +54,9 @@ var (
 
 	// busyWords is the overloaded family (5.D, M25).
 	busyWords = some(
+		number(529),
 		say(
-			"overloaded", "overloaded_error", "engine_overloaded_error", "serveroverloaded~",
+			"overloaded", "serveroverloaded~",
 			"model is at capacity", "model at capacity",
 			"high demand", "high load",
 			"modelnotreadyexception",

@@ -24,7 +24,7 @@ var (
 			"run|ran out of credits", "out of credits", // V14
 		),
 		say("invalidsubscription"), // Volcengine; holds in long texts too
-		code("1311"),               // Z.ai, the same
+		codeSaid("1311"),           // Z.ai, the same
 		briefly( // vendors' error documents
 			"no credits remaining|left", "credits .. depleted|exhausted", "credits remaining 0",
 			"doesnt have any credits",                                                                              // xAI
@@ -90,7 +90,7 @@ var moneyCodes = fieldSet("insufficient_quota insufficient_balance insufficient_
 	"invalidsubscription enforced_spend_limit_reached not_enough_balance usage_not_included")
 
 // structuredMoney is the money code among the signal's codes, "" when none.
-func (e *evidence) structuredMoney() string {
+func (e *facts) structuredMoney() string {
 	for _, c := range e.codes() {
 		if moneyCodes[c] && !(c == "insufficient_quota" && dashscope(e, nil) != "") {
 			return c
@@ -123,14 +123,14 @@ var (
 
 // payment judges a text under HTTP 402. A bare 402 at the start of a text (no
 // status field, no "HTTP") may be a count: then only clear words speak.
-func payment(e *evidence, t *text, bare bool) (Reason, string) {
+func payment(e *facts, t *text, bare bool) (Reason, string) {
 	if w := refillingQuota(e, t); w != "" {
 		return RateLimit, w
 	}
 	if w := explicitMoney(e, t); w != "" {
 		return Billing, w
 	}
-	if w := rateWords(e, t); w != "" {
+	if w := rateFamily(e, t); w != "" {
 		return RateLimit, w
 	}
 	if w := temporaryMoney(e, t); w != "" {

@@ -14,7 +14,7 @@ var (
 	wrapperWords = fieldSet("http https status statuscode code error api apierror llm request failed with response 1 2 0")
 	// countedThings follow a number that is a count.
 	countedThings = fieldSet("rows row records record items item entries results files messages tokens users times bytes ms " +
-		"seconds minutes requests pages lines jobs rooms room tasks points words characters")
+		"seconds minutes requests pages matches hits lines jobs rooms room tasks points words characters")
 )
 
 // stated tells whether HTTP status n is stated anywhere in t.

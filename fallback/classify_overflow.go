@@ -94,7 +94,7 @@ var (
 
 // overCeiling: one request larger than a tokens-per-minute ceiling never
 // succeeds as it is, so it is overflow, whatever status carries it (V-list).
-func overCeiling(e *evidence, t *text) string {
+func overCeiling(e *facts, t *text) string {
 	if perMinute(e, t) == "" {
 		return ""
 	}

@@ -51,7 +51,7 @@ var noDetails = say("^ unknown error no error details in response $$")
 
 // beginsWith is the clue that a text begins with one of these.
 func beginsWith(statuses ...int) clue {
-	return func(_ *evidence, t *text) string {
+	return func(_ *facts, t *text) string {
 		n, _, _ := t.leading()
 		for _, s := range statuses {
 			if n == s {
@@ -64,7 +64,7 @@ func beginsWith(statuses ...int) clue {
 
 // paymentIs is the clue that a text states 402 and that this means reason.
 func paymentIs(reason Reason) clue {
-	return func(e *evidence, t *text) string {
+	return func(e *facts, t *text) string {
 		n, marked, _ := t.leading()
 		bare := n == 402 && !marked
 		if !bare && !t.stated(402) {
@@ -87,7 +87,7 @@ type verdict struct {
 func (v verdict) known() bool { return v.rule != "" }
 
 // judge gives the first rule that a text fits.
-func (e *evidence) judge(t *text) verdict {
+func (e *facts) judge(t *text) verdict {
 	if t.empty() {
 		return verdict{}
 	}

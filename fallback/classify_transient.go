@@ -27,7 +27,7 @@ var (
 			"server is temporarily unable", "unable to handle the request",
 			"服务器繁忙", "服务异常", "服务器异常",
 		),
-		number(500, 502, 503, 504, 520, 521, 522, 523, 524),
+		number(500, 502, 503, 504, 520, 521, 522, 523, 524), httpServer,
 		from("minimax", code("1000 1001 1013 1024 1033")),
 		from(zaiNames, code("500 1120 1200 1230 1234")),
 	)
@@ -71,20 +71,22 @@ var (
 		),
 		lineBroken,
 		streamCut,
-		say("i/o timeout", "context canceled|cancelled", "connection closed", "server disconnected", "peer closed connection", "connection was closed|lost|aborted|dropped"),
+		say("i/o timeout", "error decoding response body", "error sending request for url", // Go; reqwest
+			"context canceled|cancelled", "connection closed", "server disconnected", "peer closed connection", "connection was closed|lost|aborted|dropped"),
 		all(say("status: internal $"), number(500)), // Google: INTERNAL with code 500
 	)
 
 	// streamCut is a stream that ends before its last event, in the words of
 	// providers (V8): "disconnected" alone may be said of anything.
 	streamCut = say(
-		"stream|response|connection .. disconnected|ended|closed|cut|terminated|interrupted|dropped|truncated|stopped|broke|finished before completion|complete|completed|finish|finishing|finished|done|message|response|final|terminal|the|a|any|it",
+		"stream|response|connection|websocket .. disconnected|ended|closed|cut|terminated|interrupted|dropped|truncated|stopped|broke|finished before .. "+
+			"completion|complete|completed|final|finish|finishing|done|message|response|terminal|event|events|stop|chunk|chunks|end|eof|receiving",
 		"stream|response ended|closed|stopped|terminated|disconnected|cut|interrupted without|prematurely|unexpectedly|early|off",
 		"stream|response was cut|interrupted|truncated|terminated|closed",
 		"stream|response .. ended without",
 		"premature close|end", "err stream premature close", "incomplete stream|chunked", "incomplete response received",
 		"unexpected eof", "unexpected end of stream",
-		"stream .. without .. final|terminal|completion|finish|done|stop event|reason|marker|message|chunk",
+		"stream|response .. without .. final|terminal|completion|finish|done|stop event|reason|marker|message|chunk",
 		"final|terminal|completion event was never|not received",
 	)
 )
@@ -92,7 +94,7 @@ var (
 // statedInternal is "internal server error", except as the prose fragment
 // "status: internal server error" beside which no 500 stands and something else
 // is said (5.D, Server error).
-func statedInternal(e *evidence, t *text) string {
+func statedInternal(e *facts, t *text) string {
 	if w := internalServer(e, t); w == "" || internalAlone(e, t) != "" || number(500)(e, t) != "" {
 		return w
 	}
@@ -100,6 +102,16 @@ func statedInternal(e *evidence, t *text) string {
 	for i := range t.words {
 		if t.words[i].key == internal && (i == 0 || t.word(i-1) != "status" || t.words[i].before != glueColon) {
 			return "internal server error"
+		}
+	}
+	return ""
+}
+
+// httpServer is "HTTP 5xx" anywhere (5.D, Server error).
+func httpServer(_ *facts, t *text) string {
+	for i := 1; i < len(t.words); i++ {
+		if n := t.status(i); n >= 500 && t.word(i-1) == "http" {
+			return "HTTP " + itoa(n)
 		}
 	}
 	return ""
@@ -123,7 +135,7 @@ var lineFaults = []struct {
 }
 
 // lineBroken is any of them.
-func lineBroken(e *evidence, t *text) string {
+func lineBroken(e *facts, t *text) string {
 	for _, f := range lineFaults {
 		if w := f.when(e, t); w != "" {
 			return w
@@ -150,7 +162,7 @@ var codeReasons = map[string]Reason{
 
 // transportOf is what broke below HTTP: what was seen, or what the words of a
 // failure without any answer name.
-func (e *evidence) transportOf(v verdict) provider.Transport {
+func (e *facts) transportOf(v verdict) provider.Transport {
 	if e.transportSeen != provider.NoTransport || v.reason != Timeout || e.answered || e.status != 0 {
 		return e.transportSeen
 	}

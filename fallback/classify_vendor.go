@@ -14,7 +14,7 @@ const (
 // insufficient_quota and its unpaid bills Arrearage (Model Studio, error codes).
 var dashscope = from(dashscopeNames, always)
 
-func always(*evidence, *text) string { return "provider" }
+func always(*facts, *text) string { return "provider" }
 
 // preciseRule is a machine word that says more than the status beside it.
 type preciseRule struct {
@@ -28,7 +28,7 @@ type preciseRule struct {
 var preciseRules = []preciseRule{
 	{"failover.md 5.B.4", AuthPermanent, code("deactivated_workspace account_deactivated organization_deactivated")},
 	{"IL-140, V12; OpenAI sends 403 for a project without the model", ModelNotFound,
-		code("model_not_found model_not_supported unsupported_model model_not_available deploymentnotfound model_decommissioned model_is_deactivated")},
+		code("model_not_found model_not_supported unsupported_model model_not_available deploymentnotfound model_decommissioned model_is_deactivated unsupported_api_for_model")},
 	{"M25; Bedrock sends 429", Overloaded, code("modelnotreadyexception")},
 	{"Bedrock: error codes, 400", RateLimit, from(bedrockNames, code("servicequotaexceededexception"))},
 	{"Google APIs: 403 with reason", RateLimit,
@@ -40,7 +40,7 @@ var preciseRules = []preciseRule{
 
 // onStatus is a clue that holds under one status only.
 func onStatus(status int, c clue) clue {
-	return func(e *evidence, t *text) string {
+	return func(e *facts, t *text) string {
 		if e.status != status {
 			return ""
 		}
