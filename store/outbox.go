@@ -16,12 +16,11 @@ const outboxColumns = `id, channel, account, conversation, thread, kind, text, r
 // text is that of the index outbox_owed, or SQLite does not use it.
 const owed = `state IN ('pending', 'sending', 'unknown')`
 
-// The heads of the addresses: what an earlier owed row stands before is left
-// out, and a head that is being sent or not due holds its address back [I2].
-const readDue = `SELECT ` + outboxColumns + ` FROM outbox AS o
-	WHERE ` + owed + ` AND state IS NOT 'sending' AND next <= ? AND NOT EXISTS (
-		SELECT 1 FROM outbox AS e WHERE e.channel = o.channel AND e.account = o.account AND e.conversation = o.conversation
-			AND e.thread = o.thread AND e.seq < o.seq AND e.state IN ('pending', 'sending', 'unknown'))
+// The heads of the addresses that may be sent now. A head that is being sent or
+// not due holds its address back [I2].
+const readDue = `SELECT ` + outboxColumns + ` FROM outbox
+	WHERE seq IN (SELECT min(seq) FROM outbox WHERE ` + owed + ` GROUP BY channel, account, conversation, thread)
+		AND state IS NOT 'sending' AND next <= ?
 	ORDER BY seq`
 
 // Due gives the delivery that each Address is owed next, in the order they were
