@@ -37,7 +37,7 @@ func Explain(ask Ask, stored Selection, probeDue bool, credentials func(provider
 	for i, m := range chain {
 		all, usage := credentials(m.Provider)
 		order, _ := Order(ask.Config, m.Provider, all, usage, now)
-		s := standing(ask, plan, chain, i, order, usage, now)
+		s := standing(ask, plan, chain, i, all, order, usage, now)
 		c := Candidacy{Model: m, Verdict: Visit(s, now)}
 		tried := map[ProfileID]bool{}
 		add := func(p Profile, willTry bool) {
@@ -64,13 +64,14 @@ func Explain(ask Ask, stored Selection, probeDue bool, credentials func(provider
 }
 
 // standing is what a candidate's place in the chain, the session and its
-// provider's credentials say of it. What only a run knows (skip markers, used
+// provider's credentials (all stored ones, and those that can be used, in
+// order) say of it. What only a run knows (skip markers, used
 // probes) is for the caller to add.
-func standing(ask Ask, plan Plan, chain []Model, i int, order []Profile, usage map[ProfileID]Usage, now time.Time) Standing {
+func standing(ask Ask, plan Plan, chain []Model, i int, all, order []Profile, usage map[ProfileID]Usage, now time.Time) Standing {
 	m := chain[i]
 	s := Standing{Model: m, Position: i + 1, Total: len(chain), Left: len(chain) - 1 - i, Order: order, Usage: usage, Stored: len(order) > 0}
 	if pin := plan.Pin; pin.Profile != "" && pin.Profile.Provider() == m.Provider {
-		s.Pin = pin // a pin concerns its own provider only (9.7)
+		s.Pin = pin.Among(m.Provider, all) // a pin concerns its own provider only (9.7)
 	}
 	if s.Pin.Source != ByUser {
 		s.Pin = Stick(s.Pin, order, usage, ask.Compactions, ask.NewSession, now)

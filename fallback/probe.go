@@ -74,12 +74,19 @@ func (t *Throttle) Last(a AgentID, providerID string) time.Time {
 	return at
 }
 
-// Mark remembers that a probe was decided at now, before its call.
-func (t *Throttle) Mark(a AgentID, providerID string, now time.Time) {
+// Take claims the probe that was decided at now, before its call, and tells
+// whether it did: of two turns that decide at the same moment one gets it.
+func (t *Throttle) Take(a AgentID, providerID string, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.seen.mark(throttleKey{a, NormalProvider(providerID)}, now, now.Add(-throttleKept), maxThrottles)
+	key := throttleKey{a, NormalProvider(providerID)}
+	if at, ok := t.seen.last(key); ok && now.Sub(at) < ProbeGap {
+		return false
+	}
+	t.seen.mark(key, now, now.Add(-throttleKept), maxThrottles)
+	return true
 }
+
 
 // recent is a bounded memory of when each key was last marked. Marks come in
 // the order of time, so the oldest is always at the front of the list.

@@ -60,7 +60,7 @@ func TestThrottle(t *testing.T) {
 	if !th.Last("main", "openai").IsZero() {
 		t.Error("nothing is remembered at first")
 	}
-	th.Mark("main", " OpenAI", after(0))
+	th.Take("main", " OpenAI", after(0))
 	if got := th.Last("main", "openai"); !got.Equal(after(0)) {
 		t.Errorf("Last = %s", got)
 	}
@@ -68,13 +68,24 @@ func TestThrottle(t *testing.T) {
 		t.Error("agents and providers are throttled apart (11.4)")
 	}
 	for i := range maxThrottles {
-		th.Mark("main", fmt.Sprint("p", i), after(time.Second))
+		th.Take("main", fmt.Sprint("p", i), after(time.Second))
 	}
 	if !th.Last("main", "openai").IsZero() || len(th.seen.at) != maxThrottles {
 		t.Errorf("the oldest is removed beyond %d keys, %d are kept", maxThrottles, len(th.seen.at))
 	}
-	th.Mark("main", "openai", after(25*time.Hour))
+	th.Take("main", "openai", after(25*time.Hour))
 	if got := len(th.seen.at); got != 1 {
 		t.Errorf("%d are remembered after a day", got)
+	}
+}
+
+// Of two turns that decide on a probe at the same moment, one gets it (11.4).
+func TestThrottleIsTakenOnce(t *testing.T) {
+	var th Throttle
+	if !th.Take("main", "openai", after(0)) || th.Take("main", "OpenAI", after(0)) {
+		t.Error("the probe was given to none or to both")
+	}
+	if !th.Take("main", "openai", after(ProbeGap)) {
+		t.Error("after the gap the next probe may be taken")
 	}
 }

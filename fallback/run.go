@@ -362,8 +362,11 @@ func (w *walk) answered(ctx context.Context, c candidate, reply *answer) (*Outco
 // cache stays warm [M18]. A user's pin is never replaced [D3].
 func (w *walk) keep(ctx context.Context, c candidate, reply *answer) error {
 	pin := Pin{Profile: reply.profile, Source: Auto, Compactions: w.ask.Compactions}
-	if w.row.Pin == pin || w.row.Pin.ByPerson() || reply.profile == "" {
+	if w.row.Pin == pin || reply.profile == "" {
 		return nil
+	}
+	if person := w.row.Pin; person.ByPerson() && (person.Profile.Provider() != c.model.Provider || person.Profile == c.pin.Profile) {
+		return nil // it goes only when its profile has gone (9.4)
 	}
 	done, err := w.Selections.Keep(ctx, w.ask.Session, w.row, pin)
 	if err != nil {
@@ -445,7 +448,7 @@ func (w *walk) summary(ctx context.Context) error {
 		if _, ok := orders[m.Provider]; ok {
 			continue
 		}
-		order, usage, err := w.profiles(ctx, m.Provider)
+		_, order, usage, err := w.profiles(ctx, m.Provider)
 		if err != nil {
 			w.Log.Error("windows not read for the summary", "provider", m.Provider, "err", err)
 			continue

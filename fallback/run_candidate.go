@@ -30,29 +30,30 @@ type answer struct {
 
 // profiles reads a provider's credentials in the order in which they would be
 // tried, with their windows.
-func (w *walk) profiles(ctx context.Context, providerID string) ([]Profile, map[ProfileID]Usage, error) {
-	all, err := w.Credentials.Profiles(ctx, w.ask.Agent, providerID)
+func (w *walk) profiles(ctx context.Context, providerID string) (all, order []Profile, usage map[ProfileID]Usage, err error) {
+	all, err = w.Credentials.Profiles(ctx, w.ask.Agent, providerID)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the credentials of %s: %w", providerID, err)
+		return nil, nil, nil, fmt.Errorf("read the credentials of %s: %w", providerID, err)
 	}
-	usage, err := w.Credentials.Usage(ctx, w.ask.Agent, providerID)
+	usage, err = w.Credentials.Usage(ctx, w.ask.Agent, providerID)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the windows of %s: %w", providerID, err)
+		return nil, nil, nil, fmt.Errorf("read the windows of %s: %w", providerID, err)
 	}
-	order, _ := Order(w.ask.Config, providerID, all, usage, w.Now())
-	return order, usage, nil
+	order, _ = Order(w.ask.Config, providerID, all, usage, w.Now())
+	return all, order, usage, nil
 }
 
 // visit gathers what stands for and against candidate i and lets Visit decide.
 func (w *walk) visit(ctx context.Context, i int) (candidate, Verdict, error) {
 	m := w.chain[i]
 	c := candidate{model: m, position: i + 1, left: len(w.chain) - 1 - i, endpoint: w.ask.Config.Providers[m.Provider]}
-	var err error
-	if c.order, c.usage, err = w.profiles(ctx, m.Provider); err != nil {
+	all, order, usage, err := w.profiles(ctx, m.Provider)
+	if err != nil {
 		return c, Verdict{}, err
 	}
+	c.order, c.usage = order, usage
 	now := w.Now()
-	s := standing(w.ask, w.plan, w.chain, i, c.order, c.usage, now)
+	s := standing(w.ask, w.plan, w.chain, i, all, order, usage, now)
 	c.pin = s.Pin
 	s.ProbeUsed = w.probed[m.Provider]
 	s.LastProbe = w.throttle.Last(w.ask.Agent, m.Provider)
@@ -60,8 +61,9 @@ func (w *walk) visit(ctx context.Context, i int) (candidate, Verdict, error) {
 		s.Cached = reason
 	}
 	v := Visit(s, now)
-	if v.Do == Probe && c.position == 1 {
-		w.throttle.Mark(w.ask.Agent, m.Provider, now) // when decided, before the call (11.4)
+	if v.Do == Probe && c.position == 1 && !w.throttle.Take(w.ask.Agent, m.Provider, now) {
+		s.LastProbe = now // another turn was quicker (11.4)
+		v = Visit(s, now)
 	}
 	return c, v, nil
 }
@@ -92,7 +94,7 @@ func (w *walk) tryCandidate(ctx context.Context, c candidate, v Verdict) (*answe
 			continue
 		}
 		done[class.Reason]++
-		if i+1 == len(profiles) || !MayRotate(class.Reason, done, w.ask.Config.Cooldowns, len(w.chain) > 1, c.pin) {
+		if i+1 == len(profiles) || !seen(c.model, class, err).MayRotate(done, w.ask.Config.Cooldowns, len(w.chain) > 1, c.pin) {
 			return nil, class, err
 		}
 		if class.Reason == Overloaded && w.ask.Config.Cooldowns.OverloadedBackoff > 0 {
@@ -172,7 +174,8 @@ func (w *walk) call(ctx context.Context, c candidate, v Verdict, p Profile) (*an
 	}
 	a.fail(class, err)
 	w.step(ctx, Step{What: StepAttempt, Attempt: &a})
-	if err := w.usage(ctx, c, p, failed(c.model, class, err)); err != nil {
+	f := seen(c.model, class, err)
+	if err := w.usage(ctx, c, p, &f); err != nil {
 		w.Log.Error("failure not recorded", "profile", p.ID, "err", err)
 	}
 	w.attempts = append(w.attempts, a)
@@ -198,12 +201,12 @@ func judge(r *provider.Reply) error {
 	return errEmpty
 }
 
-// failed is what a failure says to the profile's windows.
-func failed(m Model, class Class, err error) *Failed {
-	f := &Failed{Provider: m.Provider, Model: m.Name, Reason: class.Reason}
+// seen is what a failure says to the profile's windows and to rotation.
+func seen(m Model, class Class, err error) Failed {
+	f := Failed{Provider: m.Provider, Model: m.Name, Reason: class.Reason}
 	var e *provider.Error
 	if errors.As(err, &e) {
-		f.Status, f.Transport, f.RetryAfter = e.Status, e.Transport, e.RetryAfter
+		f.Status, f.Transport, f.RetryAfter, f.Streamed = e.Status, e.Transport, e.RetryAfter, e.Streamed
 	}
 	return f
 }
