@@ -146,7 +146,7 @@ const acceptTries = 3
 func (b *Bot) dispatch(ctx context.Context, cfg *Config, row Accepted) {
 	switch kind, call := b.sort(cfg, row.In); kind {
 	case toIgnore:
-		b.end(ctx, row, Ending{How: Silent, Why: call.why})
+		b.end(ctx, row, Ending{How: Silent, Why: call.why, Background: true}) // nobody spoke to the bot
 	case toObey:
 		b.obey(ctx, cfg, row, call)
 	case toAnswer:

@@ -281,6 +281,18 @@ func TestWaitEndsWithTheLastDelivery(t *testing.T) {
 		if err := h.bot.Wait(t.Context(), in); err != nil { // done before: no wait
 			t.Fatal(err)
 		}
+		// A notice that is not written, for somebody else has changed the row, is
+		// not waited for.
+		h.engine.then(func(ctx context.Context, ask fallback.Ask) (*fallback.Outcome, error) {
+			out, err := h.engine.says("other")(ctx, ask)
+			out.Notice, out.Settle = "stale", &fallback.Settle{Session: ask.Session, Model: modelC, Source: fallback.Auto}
+			return out, err
+		})
+		in.ID = "m3"
+		h.post(in)
+		if err := h.bot.Wait(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
 		h.room.Refuse(1, channels.Refused)
 		in = channels.Inbound{ID: "m2", To: in.To, Text: "/help"}
 		h.post(in)

@@ -8,6 +8,7 @@ import (
 
 	"standin/channels"
 	"standin/fallback"
+	"standin/fallback/provider"
 )
 
 // Command is something a person can tell the bot with "/name". Commands are
@@ -38,10 +39,9 @@ type order struct {
 // reply is what a command gives back: an answer, and the change that is written
 // in the same transaction [IL-079].
 type reply struct {
-	text    string
-	choose  *fallback.Selection
-	renew   *Renewal
-	aborted bool
+	text   string
+	choose *fallback.Selection
+	renew  *Renewal
 	// then is the turn that the rest of the message becomes; text is not shown.
 	then *request
 }
@@ -87,12 +87,9 @@ func (b *Bot) obey(ctx context.Context, cfg *Config, row Accepted, c call) {
 		b.Log.Error("command failed", "command", c.name, "session", row.Session, "err", err)
 		r = reply{text: sayCommandFailed(c.name)}
 	}
-	e := Ending{Turn: turn, How: Commanded, Why: c.name, Aborted: r.aborted, Renew: r.renew}
+	e := Ending{Turn: turn, How: Commanded, Why: c.name, Renew: r.renew}
 	if r.choose != nil {
 		e.Choose = &Choice{Session: row.Session, Now: *r.choose}
-	}
-	if r.aborted {
-		e.Epoch = r.epoch(ctx, b, row)
 	}
 	if r.then != nil {
 		if b.changeFirst(ctx, row, e) {
@@ -103,15 +100,6 @@ func (b *Bot) obey(ctx context.Context, cfg *Config, row Accepted, c call) {
 	}
 	e.Posts = []channels.Outbound{post(turn, channels.Command, row.In, r.text)}
 	b.end(ctx, row, e)
-}
-
-// epoch is the session's epoch, for endings that concern the running one.
-func (reply) epoch(ctx context.Context, b *Bot, row Accepted) string {
-	sess, err := b.Store.Session(ctx, row.Session)
-	if err != nil {
-		b.Log.Error("session not read", "session", row.Session, "err", err)
-	}
-	return sess.Epoch
 }
 
 // changeFirst writes a command's change ahead of the turn that its text
@@ -196,23 +184,18 @@ func obeyStop(ctx context.Context, o *order) (reply, error) {
 	running, queued := o.lanes.Stop(o.row.Session, ErrAborted)
 	stopped, dropped := false, 0
 	for _, row := range running {
-		stopped = o.endStopped(ctx, row) || stopped
+		// The question stays in the history, with the hint that its answer was
+		// stopped [S34]. An answer that was faster than the /stop counts.
+		question := Entry{Turn: o.ID(), Role: provider.User, Text: row.In.Text, At: row.At}
+		stopped = row.ID == 0 || o.end(ctx, row, Ending{Epoch: o.sess.Epoch, Turn: question.Turn,
+			How: Silent, Why: "aborted", Aborted: true, Entries: []Entry{question}})
 	}
 	for _, row := range queued {
-		if o.endStopped(ctx, row) {
+		if row.ID == 0 || o.end(ctx, row, Ending{How: Silent, Why: "aborted"}) {
 			dropped++
 		}
 	}
-	return reply{text: sayStopped(stopped, dropped), aborted: stopped || dropped > 0}, nil
-}
-
-// endStopped ends one stopped message in silence. It is false when the
-// message's answer was faster.
-func (o *order) endStopped(ctx context.Context, row Accepted) bool {
-	if row.ID == 0 {
-		return true // a background run: its caller hears of it
-	}
-	return o.end(ctx, row, Ending{Epoch: o.sess.Epoch, How: Silent, Why: "aborted", Aborted: true})
+	return say(sayStopped(stopped, dropped))
 }
 
 // obeyNew starts a new session [D4, S10, S11]. What follows the command may
@@ -222,12 +205,7 @@ func obeyNew(ctx context.Context, o *order) (reply, error) {
 	if refused != "" {
 		return say(refused)
 	}
-	dropped := 0
-	for _, row := range o.lanes.Drop(o.row.Session, ErrAborted) { // queued follow-ups end with the old session [S11]
-		if row.ID != 0 && o.end(ctx, row, Ending{How: Silent, Why: "reset"}) {
-			dropped++
-		}
-	}
+	dropped := o.dropQueue(ctx, o.row.Session)
 	r := reply{renew: &Renewal{Session: o.row.Session, Epoch: o.ID(), Drop: !o.cfg.ResetKeepsModel && m.IsZero()}}
 	after := renewed(o.sel, !o.cfg.ResetKeepsModel)
 	if !m.IsZero() {
@@ -242,6 +220,17 @@ func obeyNew(ctx context.Context, o *order) (reply, error) {
 	return r, nil
 }
 
+// dropQueue ends the waiting messages of a session that is renewed: queued
+// follow-ups belong to the old one [S11]. It counts them.
+func (b *Bot) dropQueue(ctx context.Context, s fallback.SessionID) (n int) {
+	for _, row := range b.lanes.Drop(s, ErrAborted) {
+		if row.ID != 0 && b.end(ctx, row, Ending{How: Silent, Why: "reset"}) {
+			n++
+		}
+	}
+	return n
+}
+
 // renewed is what a new session keeps of a selection [D4]; the store does the
 // same in its own transaction.
 func renewed(s fallback.Selection, drop bool) fallback.Selection {
@@ -253,11 +242,7 @@ func renewed(s fallback.Selection, drop bool) fallback.Selection {
 
 // Reset is sessions.reset: /new without a chat [D4].
 func (b *Bot) Reset(ctx context.Context, s fallback.SessionID) error {
-	for _, row := range b.lanes.Drop(s, ErrAborted) {
-		if row.ID != 0 {
-			b.end(ctx, row, Ending{How: Silent, Why: "reset"})
-		}
-	}
+	b.dropQueue(ctx, s)
 	return b.endAlone(ctx, Ending{Session: s, How: Commanded, Why: "sessions.reset", Background: true,
 		Renew: &Renewal{Session: s, Epoch: b.ID(), Drop: !b.Config().ResetKeepsModel}})
 }

@@ -19,7 +19,9 @@ func obeyModel(ctx context.Context, o *order) (reply, error) {
 	case "":
 		return say(sayModel(o.view(), o.primary()))
 	case "list":
-		return obeyModels(ctx, &order{Bot: o.Bot, cfg: o.cfg, row: o.row, name: "models", sel: o.sel, sess: o.sess, now: o.now})
+		all := *o
+		all.args = ""
+		return obeyModels(ctx, &all)
 	case "status":
 		return say(sayModelStatus(o.modelStatus(ctx)))
 	}
@@ -47,7 +49,7 @@ func (o *order) pick(ctx context.Context, ref string) (fallback.Model, fallback.
 		if n < 1 || n > len(list) {
 			return fallback.Model{}, "", errors.New(sayOutOfRange(n, len(list)))
 		}
-		return o.permitted(list[n-1], "")
+		return list[n-1], "", o.permitted(list[n-1])
 	}
 	if bare, profile := fallback.ParseRef(ref); bare.Provider == "" && strings.EqualFold(bare.Name, wordDefault) {
 		return o.withProfile(ctx, o.primary(), profile)
@@ -56,18 +58,18 @@ func (o *order) pick(ctx context.Context, ref string) (fallback.Model, fallback.
 	if err != nil {
 		return fallback.Model{}, "", errors.New(sayRefused(err))
 	}
-	if m, _, err = o.permitted(m, ""); err != nil {
-		return m, "", err
+	if err := o.permitted(m); err != nil {
+		return fallback.Model{}, "", err
 	}
 	return o.withProfile(ctx, m, profile)
 }
 
 // permitted checks the allowlist; the session's own primary is always allowed [C9].
-func (o *order) permitted(m fallback.Model, p fallback.ProfileID) (fallback.Model, fallback.ProfileID, error) {
+func (o *order) permitted(m fallback.Model) error {
 	if m != o.primary() && !o.cfg.Fallback.Permits(m) {
-		return fallback.Model{}, "", errors.New(sayNotAllowed(m))
+		return errors.New(sayNotAllowed(m))
 	}
-	return m, p, nil
+	return nil
 }
 
 // withProfile checks that a named profile exists and is the provider's [C8].
@@ -116,7 +118,7 @@ func obeyModels(_ context.Context, o *order) (reply, error) {
 			providers = append(providers, m.Provider)
 		}
 	}
-	args := strings.Fields(o.args)
+	args, command := strings.Fields(o.args), "models"
 	if len(args) > 0 {
 		if _, err := strconv.Atoi(args[0]); err != nil {
 			provider := fallback.NormalProvider(args[0])
@@ -124,10 +126,10 @@ func obeyModels(_ context.Context, o *order) (reply, error) {
 				return say(sayNoSuchProvider(args[0], providers))
 			}
 			list = slices.DeleteFunc(list, func(x numbered) bool { return x.m.Provider != provider })
-			args = args[1:]
+			args, command = args[1:], command+" "+provider
 		}
 	}
-	shown, foot := page(list, strings.Join(args, " "), strings.TrimSpace("models "+strings.Join(strings.Fields(o.args)[:len(strings.Fields(o.args))-len(args)], " ")))
+	shown, foot := page(list, strings.Join(args, " "), command)
 	if len(shown) == 0 {
 		return say(foot)
 	}
@@ -184,7 +186,7 @@ func (o *order) leadingModel(args string) (m fallback.Model, text, refused strin
 	if !ok {
 		return fallback.Model{}, args, ""
 	}
-	if _, _, err := o.permitted(m, ""); err != nil {
+	if err := o.permitted(m); err != nil {
 		return fallback.Model{}, "", err.Error()
 	}
 	return m, rest, ""

@@ -232,6 +232,24 @@ func TestStopEndsTheRunningTurnAndItsQueue(t *testing.T) { // S33, queue-07, I13
 	}
 }
 
+func TestAnAnswerThatCrossesAStopIsNotPosted(t *testing.T) { // I1: one ending, whoever is first
+	inHouse(t, func(t *testing.T, h *house) {
+		h.engine.then(func(ctx context.Context, ask fallback.Ask) (*fallback.Outcome, error) {
+			<-ctx.Done()
+			return h.engine.says("too late")(context.WithoutCancel(ctx), ask)
+		})
+		h.post(channels.Inbound{Text: "one"})
+		synctest.Wait()
+		h.say("/stop")
+		h.play(t)
+		h.wantTexts(t, "Stopped.")
+		h.say("two")
+		if got, want := h.engine.last(), "one\n\ntwo"; got != want {
+			t.Errorf("the model was asked %q, want %q", got, want)
+		}
+	})
+}
+
 func TestStopWithNothingToStopSaysSo(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		h.say("/stop")

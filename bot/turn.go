@@ -139,7 +139,9 @@ func (b *Bot) answered(cfg *Config, turn string, in channels.Inbound, e Ending, 
 		e.Notice = &notice
 	}
 	if line := sayDropped(out.Plan); line != "" {
-		e.Posts = append(e.Posts, post(turn, channels.Command, in, line))
+		dropped := post(turn, channels.Notice, in, line)
+		dropped.ID = turn + "-d" // beside a fallback notice of the same turn
+		e.Posts = append(e.Posts, dropped)
 	}
 	e.Posts = append(e.Posts, post(turn, channels.Reply, in, text))
 	return e
@@ -201,7 +203,7 @@ func visible(text string) (shown string, silent bool) {
 // growing is the draft of a turn: the answer so far, on surfaces that can show it.
 type growing struct {
 	draft channels.Draft // nil: the surface cannot
-	text_ strings.Builder
+	so    strings.Builder
 }
 
 // draft opens a draft where the surface has one and shows that the turn runs.
@@ -217,9 +219,9 @@ func (b *Bot) draft(ctx context.Context, in channels.Inbound) *growing {
 
 // text takes the next piece. What may still become NO_REPLY is not shown.
 func (g *growing) text(piece string) {
-	g.text_.WriteString(piece)
-	if so := strings.TrimSpace(g.text_.String()); g.draft != nil && !mayBeSilence(so) {
-		g.draft.Show(so)
+	g.so.WriteString(piece)
+	if text := strings.TrimSpace(g.so.String()); g.draft != nil && !mayBeSilence(text) {
+		g.draft.Show(text)
 	}
 }
 
@@ -229,7 +231,7 @@ func mayBeSilence(text string) bool {
 
 // discard takes back what was shown: its candidate failed [I8].
 func (g *growing) discard() {
-	g.text_.Reset()
+	g.so.Reset()
 	if g.draft != nil {
 		g.draft.Discard()
 	}
@@ -241,7 +243,7 @@ func (g *growing) end(answered bool) {
 	if g.draft == nil {
 		return
 	}
-	if _, silent := visible(g.text_.String()); !answered || silent {
+	if _, silent := visible(g.so.String()); !answered || silent {
 		g.draft.Discard()
 	}
 	g.draft.Close()
