@@ -212,6 +212,30 @@ func TestDoubtsAreWarnings(t *testing.T) {
 	}
 }
 
+// A word that a server on this machine takes for a key is no secret.
+func TestLocalKeysMayStandInTheFile(t *testing.T) {
+	_, faults := read("agents: {defaults: {model: near/x}}\nmodels: {providers: {near: {baseUrl: 'http://127.0.0.1:9/v1', apiKey: any}}}", env())
+	if len(faults) > 0 {
+		t.Error(faults)
+	}
+}
+
+// What looks like a vendor's key is hidden wherever it stands.
+func TestKeysInStrangePlacesAreHidden(t *testing.T) {
+	const key = "sk-proj-abcdefghijklmnopqrstuvwxyz"
+	for _, text := range []string{"agents: {defaults: {systemPrompt: [" + key + "]}}", "agents: {" + key + ": 1}", "agents: {defaults: {model: " + key + "}}"} {
+		_, faults := read(text, env())
+		for _, f := range faults {
+			if strings.Contains(f.String()+f.excerpt(), key) {
+				t.Errorf("%s%s", f, f.excerpt())
+			}
+		}
+		if len(faults) == 0 {
+			t.Errorf("no fault in %s", text)
+		}
+	}
+}
+
 // A second provider takes the single point of failure away [IL-305].
 func TestSecondProviderIsNoSinglePoint(t *testing.T) {
 	_, faults := read("agents: {defaults: {model: {primary: openai/gpt-5.5, fallbacks: [openai/gpt-5.4, anthropic/claude-sonnet-5]}}}", env())

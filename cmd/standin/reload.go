@@ -99,9 +99,10 @@ func openWatch(path string) (*fileWatch, error) {
 func (w *fileWatch) run(ctx context.Context, reload func()) {
 	defer w.events.Close()
 	settle, retry := time.NewTimer(debounce), time.NewTimer(rewatch)
+	settle.Stop() // both run only after something has happened
+	retry.Stop()
 	defer settle.Stop()
 	defer retry.Stop()
-	retry.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -152,9 +153,6 @@ func trailOf(path string) trail {
 			target = filepath.Join(filepath.Dir(path), target)
 		}
 		path = target
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		t.dirs = append(t.dirs, filepath.Dir(real))
 	}
 	return t
 }

@@ -77,7 +77,10 @@ func TestWatchSeesEveryKindOfChange(t *testing.T) {
 		{"written in place", func(t *testing.T, dir string) (string, func()) {
 			path := filepath.Join(dir, "config.yaml")
 			put(t, path, "old")
-			return path, func() { put(t, path, "new") }
+			return path, func() {
+				put(t, path, "half") // an editor that writes in pieces
+				put(t, path, "new")
+			}
 		}},
 		{"replaced by an editor's rename", func(t *testing.T, dir string) (string, func()) {
 			path := filepath.Join(dir, "config.yaml")
@@ -106,6 +109,17 @@ func TestWatchSeesEveryKindOfChange(t *testing.T) {
 			return path, func() {
 				link(t, "..v2", filepath.Join(dir, "..tmp"))
 				rename(t, filepath.Join(dir, "..tmp"), filepath.Join(dir, "..data"))
+			}
+		}},
+		{"in a release folder that is swapped", func(t *testing.T, dir string) (string, func()) {
+			put(t, filepath.Join(dir, "r1", "conf", "config.yaml"), "old")
+			put(t, filepath.Join(dir, "r2", "conf", "config.yaml"), "new")
+			link(t, "r1", filepath.Join(dir, "current"))
+			path := filepath.Join(dir, "config.yaml")
+			link(t, filepath.Join("current", "conf", "config.yaml"), path)
+			return path, func() {
+				link(t, "r2", filepath.Join(dir, "next"))
+				rename(t, filepath.Join(dir, "next"), filepath.Join(dir, "current"))
 			}
 		}},
 		{"a link to a file that is kept elsewhere", func(t *testing.T, dir string) (string, func()) {
