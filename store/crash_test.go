@@ -67,7 +67,7 @@ func checkWhole(t *testing.T, dir string) (ended int) {
 		`SELECT count(*) FROM inbox WHERE ended > 0 AND ((SELECT count(*) FROM transcript WHERE transcript.turn = inbox.turn) <> 2
 			OR (SELECT count(*) FROM outbox WHERE outbox.turn = inbox.turn AND kind = 'reply') <> 1)`: &half,
 		`SELECT count(*) FROM outbox WHERE turn NOT IN (SELECT turn FROM inbox WHERE ended > 0)`: &early,
-		`SELECT count(*) - 1 FROM outbox WHERE kind = 'notice'`: &repeated,
+		`SELECT count(*) - 1 FROM outbox WHERE kind = 'notice'`:                                  &repeated,
 	} {
 		if _, err := d.main.row(t.Context(), query, nil, n); err != nil {
 			t.Fatal(err)

@@ -4,7 +4,8 @@
 //
 //	open.go         the state directory: Open, OpenReadOnly, Close
 //	lock.go         one daemon per state directory
-//	file.go         one SQLite file: its writer, its readers, a transaction
+//	file.go         one SQLite file: opening, reading, closing
+//	write.go        its one writer: transactions, waiting, bounds
 //	inspect.go      what a file is, looked at before it is touched
 //	migrate.go      schema.sql for a fresh file, migrations/ for an older one
 //	trouble.go      SQLite's errors in words that name the file and the mend
@@ -13,7 +14,8 @@
 //	ending.go       the end of a turn, one transaction
 //	outbox.go       what is owed to a room [I2]
 //	journal.go      the steps of the runs [I10]
-//	credentials.go  agents' credentials [M15]    usage.go  their routing state [M23]
+//	agents.go       a file per agent        credentials.go  what is in it [M15]
+//	usage.go        the routing state of credentials [M23]
 //	upkeep.go       retention, backup, numbers for people
 //
 // Times enter as arguments and are kept in milliseconds; neither this package

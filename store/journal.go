@@ -160,6 +160,7 @@ func (j *journal) close() {
 type StepFilter struct {
 	Session fallback.SessionID
 	Run     string
+	What    fallback.StepKind
 	Limit   int // at most so many; 0: 100
 }
 
@@ -171,13 +172,15 @@ func (d *DB) Steps(ctx context.Context, want StepFilter) ([]fallback.Step, error
 			return nil, err
 		}
 	}
-	query, args := `SELECT step FROM steps`, []any{}
-	switch {
-	case want.Run != "":
-		query, args = query+` WHERE run = ?`, append(args, want.Run)
-	case want.Session != "":
-		query, args = query+` WHERE session = ?`, append(args, want.Session)
+	query, args := `SELECT step FROM steps WHERE TRUE`, []any{}
+	pick := func(column, value string) {
+		if value != "" {
+			query, args = query+` AND `+column+` = ?`, append(args, value)
+		}
 	}
+	pick("run", want.Run)
+	pick("session", string(want.Session))
+	pick("what", string(want.What))
 	if want.Limit <= 0 {
 		want.Limit = 100
 	}

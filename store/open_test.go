@@ -68,6 +68,19 @@ func raw(t testing.TB, path string, statements ...string) {
 	}
 }
 
+// overwrite damages the bytes from begin to end.
+func overwrite(t testing.TB, path string, begin, end int64) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt([]byte(strings.Repeat("\xff", int(end-begin))), begin); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A file that cannot serve as a store is named together with the mend, and
 // nothing in it is changed.
 func TestWhatCannotServeIsRefusedAndLeftAlone(t *testing.T) {
@@ -105,18 +118,17 @@ func TestWhatCannotServeIsRefusedAndLeftAlone(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, []string{"not an SQLite database"}},
-		{"damaged pages", func(t *testing.T, path string) {
+		{"a damaged schema", func(t *testing.T, path string) {
 			ours(t, path)
-			b, err := os.ReadFile(path)
+			overwrite(t, path, 200, 4096)
+		}, []string{"is damaged", "backup", ".recover"}},
+		{"a damaged page that no start reads", func(t *testing.T, path string) {
+			ours(t, path)
+			info, err := os.Stat(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := 4096 * 3; i < len(b)-4096; i += 4096 {
-				copy(b[i:], strings.Repeat("\xff", 64))
-			}
-			if err := os.WriteFile(path, b, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			overwrite(t, path, info.Size()-4096, info.Size())
 		}, []string{"is damaged", "backup", ".recover"}},
 		{"a folder in its place", func(t *testing.T, path string) {
 			if err := os.Mkdir(path, 0o700); err != nil {
