@@ -280,7 +280,7 @@ func (e *facts) class(v verdict) Class {
 	case v.reason == NoErrorDetails:
 		c.Label = LabelNoDetails // V16
 	case v.reason != NoReason || v.quiet:
-	case e.answered || e.message.lower != "" || e.transportSeen != provider.NoTransport:
+	case e.answered || e.message.given || e.transportSeen != provider.NoTransport:
 		c.Label = LabelUnclassified
 	case e.typed.empty():
 		c.Label = LabelEmpty

@@ -135,6 +135,9 @@ func code(names string) clue {
 // noBody tells that nothing but these empty words is said after a
 // status, or nothing at all (failover.md 5.C.2).
 func noBody(t *text) bool {
+	if t.given && t.empty() {
+		return false
+	}
 	_, _, rest := t.leading()
 	var left []string
 	for i := rest; i < len(t.words); i++ {

@@ -60,13 +60,12 @@ func jsonStart(s string) int {
 		if s[i] != '{' && s[i] != '[' {
 			continue
 		}
-		rest := strings.TrimLeft(s[i+1:], " \t\r\n[{")
-		if s[i] == '[' && (rest == s[i+1:] || !strings.Contains(s[i+1:len(s)-len(rest)], "{")) {
-			continue // "[429] …" and the like
-		}
-		if rest != "" && (rest[0] == '"' || rest[0] == '\'') && keyFollows(rest) {
+		rest := strings.TrimLeft(s[i:], " \t\r\n[{")
+		opening := s[i : len(s)-len(rest)]
+		if rest != "" && (rest[0] == '"' || rest[0] == '\'') && strings.Contains(opening, "{") && keyFollows(rest) {
 			return i
 		}
+		i += len(opening) - 1 // "[429] …" and the like
 	}
 	return -1
 }

@@ -222,3 +222,22 @@ func TestRefusalFinish(t *testing.T) {
 		}
 	}
 }
+
+// Something was there, though it said nothing (M26, 5.C.2).
+func TestTextsThatSayNothing(t *testing.T) {
+	for _, c := range []struct {
+		signal Signal
+		want   Reason
+		label  Label
+	}{
+		{Signal{Message: `{"request_id":"abc"}`}, NoReason, LabelUnclassified},
+		{Signal{Message: `{}`}, NoReason, LabelEmpty},
+		{Signal{Message: " ", Body: "null"}, NoReason, LabelEmpty},
+		{Signal{Status: 400, Body: `{}`}, NoReason, LabelUnclassified},
+		{Signal{Status: 400, Body: `{"request_id":"abc"}`}, Format, NoLabel},
+	} {
+		if got := Classify(c.signal); got.Reason != c.want || got.Label != c.label {
+			t.Errorf("%+v: got %+v", c.signal, got)
+		}
+	}
+}

@@ -42,7 +42,7 @@ var statusRules = []statusRule{
 		switch {
 		case e.said.known() && e.said.reason != ServerError:
 			return e.said
-		case noBody(e.message) && e.details.empty():
+		case noBody(e.message) && !e.details.given:
 			return verdict{} // the number alone says nothing
 		}
 		return e.at(Format, "")

@@ -18,6 +18,7 @@ type text struct {
 	lines    []textLine
 	codes    []string // values of code, type and status fields of JSON in it
 	squeezed string   // lower without blanks, only when it is not plain ASCII
+	given    bool     // the field held something, telling or not
 	seen     [16]uint64
 }
 
@@ -52,6 +53,7 @@ func read(field string) *text {
 	if field == "" || field == "null" {
 		return t
 	}
+	t.given = strings.Trim(field, "{}[]\"' \t\r\n") != ""
 	b := &textBuilder{text: t}
 	b.buf.Grow(len(field) + 16)
 	t.words = make([]textWord, 0, len(field)/5+4)
