@@ -18,39 +18,14 @@ import (
 const hintAborted = "(The person stopped your previous answer before it was finished.)"
 
 func sayUnknownCommand(name string, all []Command) string {
-	best, far := "", 3 // two slips at most
+	var known []string
 	for _, c := range all {
-		for _, n := range append([]string{c.Name}, c.Aliases...) {
-			if d := slips(name, n); d < far {
-				best, far = n, d
-			}
-		}
+		known = append(append(known, c.Name), c.Aliases...)
 	}
-	if best != "" {
-		return fmt.Sprintf("I don't know /%s. Did you mean /%s? /help lists what I know.", name, best)
+	if near := fallback.Nearest(name, known); len(near) > 0 {
+		return fmt.Sprintf("I don't know /%s. Did you mean /%s? /help lists what I know.", name, near[0])
 	}
 	return fmt.Sprintf("I don't know /%s. /help lists what I know. If it was meant as a message, put something in front of the slash.", name)
-}
-
-// slips counts the letters to add, drop or replace to make b of a.
-func slips(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 func sayCommandFailed(name string) string {

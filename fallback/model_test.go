@@ -190,8 +190,8 @@ func TestNearest(t *testing.T) {
 	for word, want := range map[string]string{
 		"opneai": "openai", "OPENAI": "openai", "anthropc": "anthropic", "gorq": "groq", "ops": "opus", "mistral": "", "": "",
 	} {
-		if got := strings.Join(nearest(word, among), ","); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", word, got, want)
+		if got := strings.Join(Nearest(word, among), ","); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
 		}
 	}
 }

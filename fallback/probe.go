@@ -87,7 +87,6 @@ func (t *Throttle) Take(a AgentID, providerID string, now time.Time) bool {
 	return true
 }
 
-
 // recent is a bounded memory of when each key was last marked. Marks come in
 // the order of time, so the oldest is always at the front of the list.
 type recent[K comparable] struct {

@@ -75,7 +75,7 @@ func (c *Config) ResolveRef(s string) (Model, ProfileID, error) {
 			m = target.normal()
 		} else if owner := c.owners(m.Name); len(owner) == 1 {
 			m = owner[0]
-		} else if near := nearest(m.Name, slices.Sorted(maps.Keys(c.Aliases))); len(owner) == 0 && len(near) > 0 {
+		} else if near := Nearest(m.Name, slices.Sorted(maps.Keys(c.Aliases))); len(owner) == 0 && len(near) > 0 {
 			// A slip in an alias must not become a model of the default provider [IL-141].
 			return refuse("no alias or configured model has this name (a model that is meant literally is written with its provider)", near...)
 		} else {
@@ -119,7 +119,7 @@ func (c *Config) modelsOf(provider string) []string {
 // same id under a provider that is spelled like it, then configured models and
 // aliases that look like the whole.
 func (c *Config) near(m Model) []string {
-	found := nearest(m.Provider, slices.Sorted(maps.Keys(c.Providers)))
+	found := Nearest(m.Provider, slices.Sorted(maps.Keys(c.Providers)))
 	for i, p := range found {
 		found[i] = p + "/" + m.Name
 	}
@@ -127,7 +127,7 @@ func (c *Config) near(m Model) []string {
 	for _, known := range c.Models() {
 		names = append(names, known.String())
 	}
-	for _, name := range nearest(m.String(), names) {
+	for _, name := range Nearest(m.String(), names) {
 		if len(found) < nearMax && !slices.Contains(found, name) {
 			found = append(found, name)
 		}
@@ -201,55 +201,4 @@ func (c *Config) Models() []Model {
 	}
 	add(c.Allowed...)
 	return list
-}
-
-// nearMax is how many guesses a person is shown.
-const nearMax = 3
-
-// nearest gives the names that a slip of the pen may have meant, closest
-// first and at most nearMax: one edit in a short word, one in three letters
-// otherwise.
-func nearest(word string, among []string) []string {
-	type guess struct {
-		name string
-		far  int
-	}
-	var guesses []guess
-	for _, name := range among {
-		far := distance(strings.ToLower(word), strings.ToLower(name))
-		if far <= max(1, min(len(word), len(name))/3) {
-			guesses = append(guesses, guess{name, far})
-		}
-	}
-	slices.SortStableFunc(guesses, func(a, b guess) int { return cmp.Compare(a.far, b.far) })
-	var names []string
-	for _, g := range guesses[:min(len(guesses), nearMax)] {
-		names = append(names, g.name)
-	}
-	return names
-}
-
-// distance counts the letters to add, drop, replace or swap with their
-// neighbour to make b of a.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		row[0] = i
-		for j := 1; j <= len(y); j++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(y)]
 }

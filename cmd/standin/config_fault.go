@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"standin/fallback"
 	"standin/fallback/provider"
 )
 
@@ -123,22 +123,10 @@ func mask(line string) string {
 // nearest gives the word of known that is closest to s, "" when none is close
 // enough to be what was meant.
 func nearest(s string, known []string) string {
-	best, least := "", 3
-	if n := utf8.RuneCountInString(s); n < 4 {
-		least = 2
-	} else if n > 12 {
-		least = 4
+	if near := fallback.Nearest(s, known); len(near) > 0 {
+		return near[0]
 	}
-	for _, k := range slices.Sorted(slices.Values(known)) {
-		if k == "" {
-			continue
-		}
-		d := distance(strings.ToLower(s), strings.ToLower(k))
-		if d < least && d < utf8.RuneCountInString(k) {
-			best, least = k, d
-		}
-	}
-	return best
+	return ""
 }
 
 // didYouMean gives the mend that names the nearest word, or lists all words
@@ -151,30 +139,4 @@ func didYouMean(s string, known []string) string {
 		return "known: " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
 	}
 	return ""
-}
-
-// distance counts the edits between two words: insert, delete, replace or swap
-// of two neighbours. Long words are compared by their first 64 characters.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	x, y = x[:min(len(x), 64)], y[:min(len(y), 64)]
-	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		row[0] = i
-		for j := 1; j <= len(y); j++ {
-			change := 1
-			if x[i-1] == y[j-1] {
-				change = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+change)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(y)]
 }

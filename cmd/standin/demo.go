@@ -139,7 +139,7 @@ func listen(h http.Handler) (*http.Server, error) {
 }
 
 // skipCommand is the demo's /skip: its time passes, nobody waits.
-func skipCommand(p *play) bot.Command {
+func skipCommand(p *demoPlay) bot.Command {
 	return bot.Command{
 		Name: "skip", Args: "5m", Help: "let the demo's time pass",
 		Run: func(_ context.Context, args string) (string, error) {

@@ -24,10 +24,10 @@ const (
 // outage is how long the staged primary is away after it first fails.
 const outage = 5 * time.Minute
 
-// play is the demo's stage script: the primary fails on the second message and
+// demoPlay is the demo's stage script: the primary fails on the second message and
 // is away for five minutes of the demo's time. It is kept in the state folder,
 // so that a demo that is killed goes on where it was.
-type play struct {
+type demoPlay struct {
 	file string // "" keeps nothing
 	real func() time.Time
 
@@ -43,8 +43,8 @@ type playState struct {
 }
 
 // openPlay takes up the script of a state folder, or starts a new one.
-func openPlay(dir string, real func() time.Time) (*play, error) {
-	p := &play{file: filepath.Join(dir, "demo.json"), real: real}
+func openPlay(dir string, real func() time.Time) (*demoPlay, error) {
+	p := &demoPlay{file: filepath.Join(dir, "demo.json"), real: real}
 	data, err := os.ReadFile(p.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
@@ -59,23 +59,23 @@ func openPlay(dir string, real func() time.Time) (*play, error) {
 }
 
 // Now is the demo's time: the real one and what /skip has added.
-func (p *play) Now() time.Time {
+func (p *demoPlay) Now() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.nowLocked()
 }
 
-func (p *play) nowLocked() time.Time { return p.real().Add(p.state.Skipped) }
+func (p *demoPlay) nowLocked() time.Time { return p.real().Add(p.state.Skipped) }
 
 // Skip lets the demo's time pass.
-func (p *play) Skip(d time.Duration) error {
+func (p *demoPlay) Skip(d time.Duration) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.state.Skipped += d
 	return p.saveLocked()
 }
 
-func (p *play) saveLocked() error {
+func (p *demoPlay) saveLocked() error {
 	data, err := json.Marshal(p.state)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (p *play) saveLocked() error {
 const pace = 30 * time.Millisecond
 
 // answer is what both staged models say, by their model id.
-func (p *play) answer(model string, talk []provider.Message) providertest.StageReply {
+func (p *demoPlay) answer(model string, talk []provider.Message) providertest.StageReply {
 	said := ""
 	if len(talk) > 0 {
 		said = talk[len(talk)-1].Text
