@@ -53,6 +53,8 @@ func TestStepsSurvive(t *testing.T) {
 	}{
 		"of a session":          {StepFilter{Session: mainSession}, []fallback.Step{want[0], want[2], want[3]}},
 		"the latest of it":      {StepFilter{Session: mainSession, Limit: 2}, []fallback.Step{want[0], want[2]}},
+		"of a kind":             {StepFilter{What: fallback.StepDecision}, want[:1]},
+		"of a run and a kind":   {StepFilter{Run: "r1", What: fallback.StepOverride}, want[2:3]},
 		"of a run":              {StepFilter{Run: "r1"}, want[2:]},
 		"of an unknown session": {StepFilter{Session: "x"}, nil},
 	} {
@@ -106,9 +108,9 @@ func TestAStuckDiskDoesNotHoldUpTurns(t *testing.T) {
 	}
 	defer d.Close()
 	d.main.w.turn <- struct{}{} // the writer is taken
-	const more = 1000
+	const all = 3 * journalRoom // one room may be on its way to the disk, one waits
 	begin := time.Now()
-	for i := range journalRoom + more {
+	for i := range all {
 		d.Journal().Record(context.Background(), fallback.Step{Run: fmt.Sprint(i)})
 	}
 	if took := time.Since(begin); took > 2*time.Second {
@@ -116,7 +118,7 @@ func TestAStuckDiskDoesNotHoldUpTurns(t *testing.T) {
 	}
 	<-d.main.w.turn
 	list := stepsOfDB(t, d, StepFilter{Limit: 2 * journalRoom})
-	if len(list) < journalRoom/2 || list[0].Run != fmt.Sprint(journalRoom+more-1) {
+	if len(list) < journalRoom/2 || list[0].Run != fmt.Sprint(all-1) {
 		t.Fatalf("%d steps, the newest is %q", len(list), list[0].Run)
 	}
 	d.journal.report(nil)
