@@ -94,7 +94,7 @@ func (w *walk) tryCandidate(ctx context.Context, c candidate, v Verdict) (*answe
 			continue
 		}
 		done[class.Reason]++
-		if i+1 == len(profiles) || !seen(c.model, class, err).MayRotate(done, w.ask.Config.Cooldowns, len(w.chain) > 1, c.pin) {
+		if i+1 == len(profiles) || !seen(c.model, p, class, err, w.Now()).MayRotate(done, w.ask.Config.Cooldowns, len(w.chain) > 1, c.pin) {
 			return nil, class, err
 		}
 		if class.Reason == Overloaded && w.ask.Config.Cooldowns.OverloadedBackoff > 0 {
@@ -174,7 +174,7 @@ func (w *walk) call(ctx context.Context, c candidate, v Verdict, p Profile) (*an
 	}
 	a.fail(class, err)
 	w.step(ctx, Step{What: StepAttempt, Attempt: &a})
-	f := seen(c.model, class, err)
+	f := seen(c.model, p, class, err, w.Now())
 	if err := w.usage(ctx, c, p, &f); err != nil {
 		w.Log.Error("failure not recorded", "profile", p.ID, "err", err)
 	}
@@ -201,12 +201,22 @@ func judge(r *provider.Reply) error {
 	return errEmpty
 }
 
-// seen is what a failure says to the profile's windows and to rotation.
-func seen(m Model, class Class, err error) Failed {
+// seen is what a failure says to the profile's windows and to rotation. A
+// subscription's own reset time counts for logins alone: an API key has no such
+// window [M19].
+func seen(m Model, p Profile, class Class, err error, now time.Time) Failed {
 	f := Failed{Provider: m.Provider, Model: m.Name, Reason: class.Reason}
 	var e *provider.Error
-	if errors.As(err, &e) {
-		f.Status, f.Transport, f.RetryAfter, f.Streamed = e.Status, e.Transport, e.RetryAfter, e.Streamed
+	if !errors.As(err, &e) {
+		return f
+	}
+	f.Status, f.Transport, f.RetryAfter, f.Streamed = e.Status, e.Transport, e.RetryAfter, e.Streamed
+	if p.Type == OAuth || p.Type == Token {
+		var windows []LimitWindow
+		for _, w := range e.Windows {
+			windows = append(windows, LimitWindow{Used: w.Used, Reset: w.Reset(now)})
+		}
+		f.Reset, f.ResetSource = ResetTime(windows, now), "codex_rate_limits"
 	}
 	return f
 }

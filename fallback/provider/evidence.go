@@ -55,6 +55,7 @@ func errorFrom(provider, model string, status int, header http.Header, body []by
 		wait = env.retry
 	}
 	e.RetryAfter = wait
+	e.Windows = usageWindows(body, header)
 	return e
 }
 

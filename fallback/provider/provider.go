@@ -155,6 +155,7 @@ type Error struct {
 	Body            string // raw body, at most MaxBody bytes
 	Header          http.Header
 	RetryAfter      time.Duration // hint of Retry-After or retry-after-ms, 0 when none
+	Windows         []UsageWindow // of a subscription, when the answer reports them
 	Transport       Transport
 	Streamed        bool  // answer text had been given to OnText before it failed
 	Err             error // the cause, for errors.Is
