@@ -95,6 +95,14 @@ const (
 type Write struct {
 	Act      Act
 	Was, Now Selection
+	Rule     ClearWhy // of a clear that a rule asked for, before any model was
+	By       *Person  // who did it by hand; nil: the run itself
+}
+
+// Person is who changed a selection by hand, and with what.
+type Person struct {
+	Name    string // for people: a name, else the platform's id, "" when nobody is named
+	Command string // "/model", "/new", "sessions.patch"
 }
 
 // Act names what a write did.
@@ -154,6 +162,10 @@ type Decision struct {
 
 	PreviousAttempts []DecisionAttempt `json:"previousAttempts,omitempty"`
 }
+
+// Exhausted tells whether this is the record with which a chain ended without
+// an answer.
+func (d Decision) Exhausted() bool { return d.StepOutcome == outcomeExhausted }
 
 // DecisionAttempt is an earlier attempt inside a success record.
 type DecisionAttempt struct {

@@ -66,12 +66,16 @@ func clearedNotice(selected, was Model) string {
 // characters, a closing ellipsis included [N11].
 const reasonLimit = 80
 
+// Unexplained is the reason of a pair that stands on a turn without failures:
+// nothing was asked that could have told why [19.7].
+const Unexplained = "selected model unavailable"
+
 // whyMoved is the reason part of a notice: what happened to the first
 // candidate, and how many more failed after it [19.7, N10, N11]. It is redacted
 // once more here, since it leaves the house [N12].
 func whyMoved(attempts []Attempt) string {
 	if attempts = perCandidate(attempts); len(attempts) == 0 {
-		return "selected model unavailable"
+		return Unexplained
 	}
 	s := clip(oneLine(provider.Redact(firstReason(attempts[0]))), reasonLimit)
 	if more := len(attempts) - 1; more > 0 {

@@ -324,7 +324,11 @@ func (w *walk) swap(ctx context.Context, act Act, now Selection) (bool, error) {
 	}
 	if done {
 		w.row = now
-		w.step(ctx, Step{What: StepOverride, Write: &Write{Act: act, Was: was, Now: now}})
+		write := Write{Act: act, Was: was, Now: now}
+		if act == ActClear {
+			write.Rule = w.plan.ClearWhy
+		}
+		w.step(ctx, Step{What: StepOverride, Write: &write})
 	}
 	return done, nil
 }
