@@ -35,7 +35,7 @@ type Prober interface {
 	NextProbe(s fallback.SessionID, primary fallback.Model) time.Time
 }
 
-// Options are what a Bot works with. All but Credentials, Local and ID must be set.
+// Options are what a Bot works with. All but those that say what nil means must be set.
 type Options struct {
 	// Config gives the current settings; it is asked once per message and turn.
 	Config   func() *Config
@@ -48,6 +48,11 @@ type Options struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Credentials lets /model check profiles and /status show windows; nil: they do not.
 	Credentials fallback.Credentials
+	// Journal hears of the changes that people make to a selection, as it hears
+	// of the engine's own; nil: nobody does.
+	Journal fallback.Journal
+	// Past reads that journal back for /why and /status; nil: they do without.
+	Past Past
 	// Local are commands of the wiring; they stand in /help with the others.
 	Local []Command
 	// ID makes turn ids and epochs, unique for ever; nil: random ones.

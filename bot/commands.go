@@ -42,6 +42,7 @@ type reply struct {
 	text   string
 	choose *fallback.Selection
 	renew  *Renewal
+	change *fallback.Step // what choose or renew comes to, for the journal
 	// then is the turn that the rest of the message becomes; text is not shown.
 	then *request
 }
@@ -55,6 +56,7 @@ func builtin() []Command {
 		{Name: "model", Args: "[name | number | list | status | default]", Help: "show or choose the model of this session", obey: obeyModel},
 		{Name: "models", Args: "[provider] [page]", Help: "list the models to choose from", obey: obeyModels},
 		{Name: "status", Help: "what is going on in this session", obey: obeyStatus},
+		{Name: "why", Help: "why this model answers: the last change, told step by step", obey: obeyWhy},
 		{Name: "new", Args: "[model] [text]", Help: "start a new session; the text becomes its first message", obey: obeyNew},
 		{Name: "reset", Args: "[model] [text]", Help: "the same as /new", obey: obeyNew},
 		{Name: "stop", Help: "stop the running answer and drop waiting messages", obey: obeyStop},
@@ -87,7 +89,7 @@ func (b *Bot) obey(ctx context.Context, cfg *Config, row Accepted, c call) {
 		b.Log.Error("command failed", "command", c.name, "session", row.Session, "err", err)
 		r = reply{text: sayCommandFailed(c.name)}
 	}
-	e := Ending{Turn: turn, How: Commanded, Why: c.name, Renew: r.renew}
+	e := Ending{Turn: turn, How: Commanded, Why: c.name, Renew: r.renew, change: r.change}
 	if r.choose != nil {
 		e.Choose = &Choice{Session: row.Session, Now: *r.choose}
 	}
@@ -96,7 +98,7 @@ func (b *Bot) obey(ctx context.Context, cfg *Config, row Accepted, c call) {
 			b.answer(row, *r.then)
 			return
 		}
-		e.Renew, e.Choose, r.text = nil, nil, sayCommandFailed(c.name)
+		e.Renew, e.Choose, e.change, r.text = nil, nil, nil, sayCommandFailed(c.name)
 	}
 	e.Posts = []channels.Outbound{post(turn, channels.Command, row.In, r.text)}
 	b.end(ctx, row, e)
@@ -106,7 +108,7 @@ func (b *Bot) obey(ctx context.Context, cfg *Config, row Accepted, c call) {
 // becomes; the message itself ends with that turn. Written twice (after a
 // restart in between) it does the same.
 func (b *Bot) changeFirst(ctx context.Context, row Accepted, e Ending) bool {
-	alone := Ending{Session: row.Session, How: Commanded, Why: e.Why, Renew: e.Renew, Choose: e.Choose}
+	alone := Ending{Session: row.Session, How: Commanded, Why: e.Why, Renew: e.Renew, Choose: e.Choose, change: e.change}
 	err := b.retry(ctx, changeTries, func() error { return b.endAlone(ctx, alone) })
 	if err != nil {
 		b.Log.Error("command not written", "command", e.Why, "session", row.Session, "err", err)
@@ -139,7 +141,9 @@ func (b *Bot) run(ctx context.Context, cfg *Config, row Accepted, c call) (reply
 	if err != nil {
 		return reply{}, err
 	}
-	return c.cmd.obey(ctx, o)
+	r, err := c.cmd.obey(ctx, o)
+	r.change = o.change(r)
+	return r, err
 }
 
 // plan is what a chat turn of the session would do now, under the stored
@@ -243,8 +247,21 @@ func renewed(s fallback.Selection, drop bool) fallback.Selection {
 // Reset is sessions.reset: /new without a chat [D4].
 func (b *Bot) Reset(ctx context.Context, s fallback.SessionID) error {
 	b.dropQueue(ctx, s)
-	return b.endAlone(ctx, Ending{Session: s, How: Commanded, Why: "sessions.reset", Background: true,
-		Renew: &Renewal{Session: s, Epoch: b.ID(), Drop: !b.Config().ResetKeepsModel}})
+	sel, err := b.Store.Selection(ctx, s)
+	if err != nil {
+		return err
+	}
+	o := &order{Bot: b, row: Accepted{Session: s}, name: "sessions.reset", sel: sel}
+	return o.apply(ctx, reply{renew: &Renewal{Session: s, Epoch: b.ID(), Drop: !b.Config().ResetKeepsModel}})
+}
+
+// apply writes a change that came from outside the chat.
+func (o *order) apply(ctx context.Context, r reply) error {
+	e := Ending{Session: o.row.Session, How: Commanded, Why: o.name, Background: true, Renew: r.renew, change: o.change(r)}
+	if r.choose != nil {
+		e.Choose = &Choice{Session: o.row.Session, Now: *r.choose}
+	}
+	return o.endAlone(ctx, e)
 }
 
 // Patch is sessions.patch {model}: it chooses ref for the session, as /model
@@ -263,7 +280,7 @@ func (b *Bot) Patch(ctx context.Context, s fallback.SessionID, ref string) error
 	if err != nil {
 		return err
 	}
-	o := &order{Bot: b, cfg: cfg, row: Accepted{Session: s, Agent: sess.Agent}, now: b.Now(), sess: sess, sel: sel}
+	o := &order{Bot: b, cfg: cfg, row: Accepted{Session: s, Agent: sess.Agent}, name: "sessions.patch", now: b.Now(), sess: sess, sel: sel}
 	if strings.TrimSpace(ref) == "" {
 		ref = wordDefault
 	}
@@ -272,6 +289,5 @@ func (b *Bot) Patch(ctx context.Context, s fallback.SessionID, ref string) error
 		return err
 	}
 	now := o.choose(m, profile)
-	return b.endAlone(ctx, Ending{Session: s, How: Commanded, Why: "sessions.patch", Background: true,
-		Choose: &Choice{Session: s, Now: now}})
+	return o.apply(ctx, reply{choose: &now})
 }

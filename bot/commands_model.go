@@ -17,7 +17,7 @@ const wordDefault = "default"
 func obeyModel(ctx context.Context, o *order) (reply, error) {
 	switch strings.ToLower(o.args) {
 	case "":
-		return say(sayModel(o.view(), o.primary()))
+		return say(sayModel(o.explained(ctx), o.primary()))
 	case "list":
 		all := *o
 		all.args = ""

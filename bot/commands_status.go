@@ -67,7 +67,7 @@ type window struct {
 // obeyStatus tells what is going on in the session [C12, C13, M31].
 func obeyStatus(ctx context.Context, o *order) (reply, error) {
 	s := status{
-		view: o.view(), Primary: o.primary(), Sel: o.sel, Sess: o.sess, Key: o.row.Session,
+		view: o.explained(ctx), Primary: o.primary(), Sel: o.sel, Sess: o.sess, Key: o.row.Session,
 		History: o.cfg.HistoryTurns, Uptime: o.now.Sub(o.started), Version: o.cfg.Version, Now: o.now,
 	}
 	s.Running, s.Waiting = o.lanes.Depth(o.row.Session)
@@ -150,5 +150,5 @@ func (o *order) modelStatus(ctx context.Context) (view, fallback.Model, fallback
 		}
 		list[i].Models = append(list[i].Models, name)
 	}
-	return o.view(), o.primary(), o.row.Agent, list
+	return o.explained(ctx), o.primary(), o.row.Agent, list
 }

@@ -68,6 +68,7 @@ func (b *Bot) end(ctx context.Context, row Accepted, e Ending) (counts bool) {
 			}
 			continue
 		}
+		b.record(ctx, e)
 		b.outbox.kick()
 		return true
 	}
@@ -89,6 +90,7 @@ func (b *Bot) endAlone(ctx context.Context, e Ending) error {
 	if _, err := b.Store.End(context.WithoutCancel(ctx), e); err != nil {
 		return fmt.Errorf("write the end of %s: %w", e.Session, err)
 	}
+	b.record(ctx, e)
 	b.outbox.kick()
 	return nil
 }

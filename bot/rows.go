@@ -94,6 +94,7 @@ type Ending struct {
 	Posts      []channels.Outbound
 	Choose     *Choice // a command's change of the selection
 	Renew      *Renewal
+	change     *fallback.Step // what Choose or Renew comes to, for the journal; not for the store
 	Background bool // a run no person started: LastInteraction stays
 	Aborted    bool
 }
