@@ -7,6 +7,7 @@ package channels
 import (
 	"context"
 	"errors"
+	"io"
 	"time"
 )
 
@@ -32,7 +33,8 @@ const (
 // User is a sender as the platform names them. Name is for people only.
 type User struct{ ID, Name string }
 
-// Inbound is one message as the adapter understood it [T1].
+// Inbound is one message as the adapter understood it [T1]. It holds facts; who
+// may speak and what counts as addressed is decided in package bot.
 type Inbound struct {
 	ID         string // the platform's message id; unique within the conversation
 	To         Address
@@ -42,6 +44,28 @@ type Inbound struct {
 	Mentioned  bool      // addressed to the agent (always true in a direct chat)
 	Authorized bool      // the sender may give commands [C1]
 	At         time.Time // the platform's time of the message
+
+	// What only platforms with many people have; the zero values mean no.
+	Bot            bool     // written by a bot or an app [SL15, D8]
+	Implicit       bool     // not mentioned by name, but an answer to the agent or in a thread it speaks in [SL12, D6]
+	MentionsOthers bool     // names somebody else and not the agent [D6]
+	Guild          string   // server or workspace id
+	Parent         string   // conversation that To.Conversation is a thread of, where threads are conversations (Discord) [D5]
+	Roles          []string // of the sender, for rules by role [D4]
+	Command        bool     // a native slash command, button or picker: addressed to the agent, answered to this person [SL28, D16]
+	// ThreadRoot is the id under which a reply would open a thread; "" when the
+	// message is in a thread already or the surface has none [SL18].
+	ThreadRoot string
+	Files      []File
+}
+
+// File is a file that came with a message or goes out with one. Open reads it;
+// for inbound files that is a download with the platform's credential.
+type File struct {
+	Name string
+	Type string // MIME type as the platform says, "" unknown
+	Size int64  // bytes, 0 unknown
+	Open func(ctx context.Context) (io.ReadCloser, error)
 }
 
 // Kind says what an outbound message is; it is all that an adapter needs to
@@ -64,7 +88,18 @@ type Outbound struct {
 	Kind    Kind
 	Text    string
 	ReplyTo string // platform id of the message that is answered, "" for none
+
+	// Only makes it visible to this person alone where the surface can
+	// (ephemeral); the user's platform id.
+	Only string
+	// Choices are offered below the text where the surface can, as buttons or a
+	// menu that only For may use. Choosing one sends its Text as For's command.
+	Choices []Choice
+	For     string
 }
+
+// Choice is one thing to pick. Label is shown, Text is the command it sends.
+type Choice struct{ Label, Text string }
 
 // Receipt is the platform's id of a posted message.
 type Receipt struct{ MessageID string }
