@@ -10,14 +10,14 @@ type textRule struct {
 }
 
 // textRules say what a text means; the first hit wins (failover.md 5.D, whose
-// numbers the rows keep). The order is the meaning: overflow before money,
-// money before rate [D13], limits before faults, and the broad family of
-// timeouts last.
+// numbers the rows keep). The order is the meaning: money before rate [D13],
+// limits before faults, and the broad family of timeouts last. Two of its rows
+// are steps of precedence instead, since they speak before any status: overflow
+// (5.D 4) and the status that a text begins with (5.D 12, by 5.B.8).
 var textRules = []textRule{
 	{name: "image too large", source: "5.D 1", when: imageLimit, quiet: true},
 	{name: "session gone", source: "5.D 2", reason: SessionExpired, when: sessionGone},
 	{name: "model missing", source: "5.D 3, V12", reason: ModelNotFound, when: modelMissing},
-	{name: "overflow", source: "5.D 4, 5.H", reason: ContextOverflow, when: overflow},
 	{name: "payment", source: "5.D 5, 5.F", reason: RateLimit, when: paymentIs(RateLimit)},
 	{name: "payment", source: "5.D 5, 5.F", reason: Billing, when: paymentIs(Billing)},
 	{name: "key budget", source: "5.D 6", reason: Billing, when: keyBudget},
@@ -27,8 +27,6 @@ var textRules = []textRule{
 	{name: "overloaded text", source: "5.D 10, 5.D 24", reason: Overloaded, when: busyWords},
 	{name: "server error type", source: "5.D 11", reason: ServerError, when: but(structuredServer, lockedOut, authWords)},
 	{name: "certificate", source: "V4", when: certificate},
-	{name: "leading status", source: "5.D 12", reason: Timeout, when: beginsWith(408, 499, 500, 502, 503, 504, 521, 522, 523, 524)},
-	{name: "leading status", source: "5.D 12", reason: Overloaded, when: beginsWith(529)},
 	{name: "lost login", source: "5.D 14", reason: AuthPermanent, when: lostLogin},
 	{name: "locked out", source: "5.D 15", reason: AuthPermanent, when: lockedOut},
 	{name: "auth text", source: "5.D 16, V4, V13", reason: AuthFailed, when: authWords},
@@ -48,19 +46,6 @@ var imageLimit = say("image dimensions|dimension .. exceed~", "image dimensions|
 
 // noDetails is the whole of the text.
 var noDetails = say("^ unknown error no error details in response $$")
-
-// beginsWith is the clue that a text begins with one of these.
-func beginsWith(statuses ...int) clue {
-	return func(_ *facts, t *text) string {
-		n, _, _ := t.leading()
-		for _, s := range statuses {
-			if n == s {
-				return "HTTP " + itoa(n)
-			}
-		}
-		return ""
-	}
-}
 
 // paymentIs is the clue that a text states 402 and that this means reason.
 func paymentIs(reason Reason) clue {

@@ -27,7 +27,7 @@ var (
 			"server is temporarily unable", "unable to handle the request",
 			"服务器繁忙", "服务异常", "服务器异常",
 		),
-		number(500, 502, 503, 504, 520, 521, 522, 523, 524), httpServer,
+		number(408, 499, 500, 502, 503, 504, 520, 521, 522, 523, 524), httpServer,
 		from("minimax", code("1000 1001 1013 1024 1033")),
 		from(zaiNames, code("500 1120 1200 1230 1234")),
 	)

@@ -7,7 +7,6 @@ const (
 	moonshotNames  = "moonshot kimi"
 	zaiNames       = "zai z.ai zhipu bigmodel glm"
 	googleNames    = "google gemini vertex"
-	bedrockNames   = "bedrock aws amazon"
 )
 
 // dashscope is true of Model Studio, which calls its throughput limits
@@ -30,12 +29,9 @@ var preciseRules = []preciseRule{
 	{"IL-140, V12; OpenAI sends 403 for a project without the model", ModelNotFound,
 		code("model_not_found model_not_supported unsupported_model model_not_available deploymentnotfound model_decommissioned model_is_deactivated unsupported_api_for_model")},
 	{"M25; Bedrock sends 429", Overloaded, code("modelnotreadyexception")},
-	{"Bedrock: error codes, 400", RateLimit, from(bedrockNames, code("servicequotaexceededexception"))},
 	{"Google APIs: 403 with reason", RateLimit,
 		from(googleNames, code("ratelimitexceeded userratelimitexceeded quotaexceeded dailylimitexceeded rate_limit_exceeded"))},
-	{"Google: 400 with reason", AuthFailed, from(googleNames, code("api_key_invalid"))},
 	{"Kimi Code: error reference, 403 at the end of a billing cycle", RateLimit, from(moonshotNames, onStatus(403, say("usage limit")))},
-	{"Groq: flex capacity, 498", Overloaded, onStatus(498, say("capacity exceeded"))},
 }
 
 // onStatus is a clue that holds under one status only.
