@@ -29,6 +29,7 @@ type parts struct {
 	log      *slog.Logger
 	now      func() time.Time
 	sleep    func(ctx context.Context, d time.Duration) error
+	staging  *staging // of a rehearsal; nil everywhere else
 }
 
 // app is the daemon: every room, wired.
@@ -52,7 +53,7 @@ func newApp(ctx context.Context, p parts) (*app, error) {
 	a := &app{parts: p}
 	a.config.Store(p.config)
 
-	db, err := store.Open(ctx, store.Options{Dir: p.state, Log: p.log})
+	db, err := store.Open(ctx, store.Options{Dir: p.state, Log: p.log, Throwaway: p.staging != nil})
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func newApp(ctx context.Context, p parts) (*app, error) {
 	for _, c := range p.channels {
 		rooms[c.Name()] = c
 	}
-	a.bot = bot.New(bot.Options{
+	options := bot.Options{
 		Config:      func() *bot.Config { return a.config.Load().Bot },
 		Engine:      a.runner,
 		Store:       db,
@@ -83,7 +84,11 @@ func newApp(ctx context.Context, p parts) (*app, error) {
 		Log:         p.log,
 		Now:         p.now,
 		Sleep:       p.sleep,
-	})
+	}
+	if p.staging != nil {
+		p.staging.look(&options)
+	}
+	a.bot = bot.New(options)
 	return a, nil
 }
 
@@ -92,14 +97,21 @@ func (a *app) onStop(name string, do func(context.Context) error) {
 	a.stops = append(a.stops, stop{name, do})
 }
 
-// run serves until ctx ends or every channel is exhausted. Then it stops in
-// reverse: intake, running turns (for a bounded time), store [G33].
-func (a *app) run(ctx context.Context) error {
+// start lets turns run, first those that a former process left.
+func (a *app) start(ctx context.Context) error {
 	if err := a.bot.Start(ctx); err != nil {
 		return errors.Join(err, a.close())
 	}
 	a.onStop("bot", a.bot.Stop)
+	return nil
+}
 
+// run serves until ctx ends or every channel is exhausted. Then it stops in
+// reverse: intake, running turns (for a bounded time), store [G33].
+func (a *app) run(ctx context.Context) error {
+	if err := a.start(ctx); err != nil {
+		return err
+	}
 	listen, hangUp := context.WithCancel(ctx)
 	defer hangUp()
 	group, listen := errgroup.WithContext(listen)
@@ -166,7 +178,8 @@ func (c liveCredentials) now() *store.Credentials {
 }
 
 func (c liveCredentials) Profiles(ctx context.Context, a fallback.AgentID, provider string) ([]fallback.Profile, error) {
-	return c.now().Profiles(ctx, a, provider)
+	profiles, err := c.now().Profiles(ctx, a, provider)
+	return c.a.staging.order(profiles), err
 }
 
 func (c liveCredentials) Usage(ctx context.Context, a fallback.AgentID, provider string) (map[fallback.ProfileID]fallback.Usage, error) {

@@ -100,21 +100,22 @@ func (r reading) compile(name string, lines []string, root *node, doc *document,
 // what is faulty is left out of into. The tree is nil when there is none to
 // speak of. (The parser itself stops at the first fault of syntax.)
 func decodeYAML(name string, data []byte, getenv func(string) string, into any) (*node, []Fault) {
-	root, faults := plantYAML(name, data, configBounds, getenv)
+	root, faults := plantYAML(name, data, planter{getenv: getenv, within: configBounds})
 	if root == nil {
 		return nil, faults
 	}
 	return fitYAML(name, strings.Split(string(data), "\n"), root, faults, into)
 }
 
-// plantYAML gives the tree of a YAML text, nil when there is none to speak of.
-func plantYAML(name string, data []byte, within bounds, getenv func(string) string) (root *node, faults []Fault) {
-	report := reporter(name, strings.Split(string(data), "\n"), &faults)
-	body := parseYAML(data, within, report)
+// plantYAML gives the tree of a YAML text as t reads it, nil when there is none
+// to speak of.
+func plantYAML(name string, data []byte, t planter) (root *node, faults []Fault) {
+	t.anchors = map[string]*node{}
+	t.fault = reporter(name, strings.Split(string(data), "\n"), &faults)
+	body := parseYAML(data, t.within, t.fault)
 	if body == nil {
 		return nil, faults
 	}
-	t := &planter{getenv: getenv, within: within, anchors: map[string]*node{}, fault: report}
 	return t.plant(body, nil, 1, 1), faults
 }
 

@@ -86,6 +86,13 @@ func (c *inspector) fits(n *node, s *jsonschema.Schema, p keyPath) bool {
 // anyForm marks, as its comment, the schema of a value that is judged elsewhere.
 const anyForm = "any form"
 
+// signedDuration is the format of a duration that may lie before zero.
+const signedDuration = "go-signed-duration"
+
+func isDuration(s *jsonschema.Schema) bool {
+	return s.Format == "go-duration" || s.Format == signedDuration
+}
+
 // adapt reads text that came out of a variable as the number or truth value
 // that the key wants; an empty object is written as nothing.
 func (c *inspector) adapt(n *node, s *jsonschema.Schema) {
@@ -133,7 +140,7 @@ func (c *inspector) mistyped(n *node, s *jsonschema.Schema, p keyPath) bool {
 		mend = "write [] for none, or remove the line"
 	case n.kind == isEmpty:
 		mend = "give a value, or remove the line"
-	case wants(s) == isText && s.Format == "go-duration" && n.kind == isNumber:
+	case wants(s) == isText && isDuration(s) && n.kind == isNumber:
 		mend = fmt.Sprintf("write a duration with its unit, such as %q", n.raw+"s")
 	case wants(s) == isText && (n.kind == isNumber || n.kind == isTruth):
 		mend = fmt.Sprintf("write it in quotes: %q", n.raw)
@@ -144,7 +151,7 @@ func (c *inspector) mistyped(n *node, s *jsonschema.Schema, p keyPath) bool {
 	case wants(s) == isTruth:
 		forms, mend = []string{"true or false"}, "write true or false, without quotes"
 	}
-	if s.Format == "go-duration" {
+	if isDuration(s) {
 		forms = []string{"a duration"}
 	}
 	msg := "wants " + strings.Join(forms, " or ") + ", found " + string(n.kind)
@@ -226,8 +233,8 @@ func (c *inspector) text(n *node, s *jsonschema.Schema, p keyPath) bool {
 		c.fault(n.line, n.col, p, fmt.Sprintf("%s is not one of %s", shown(n), strings.Join(words, ", ")), onlyNear(n.text, words))
 	case s.MinLength != nil && strings.TrimSpace(n.text) == "" && !n.expanded:
 		c.fault(n.line, n.col, p, "is empty", "")
-	case s.Format == "go-duration":
-		if d, err := time.ParseDuration(n.text); err != nil || d < 0 {
+	case s.Format == "go-duration", s.Format == signedDuration:
+		if d, err := time.ParseDuration(n.text); err != nil || d < 0 && s.Format != signedDuration {
 			c.fault(n.line, n.col, p, fmt.Sprintf("%s is not a duration", shown(n)), `write a number with its unit, such as "90s", "10m" or "1h30m"`)
 			return false
 		}

@@ -163,6 +163,7 @@ const (
 type planter struct {
 	getenv  func(string) string
 	within  bounds
+	literal func(p keyPath) bool // texts in which ${NAME} means nothing; nil: none
 	anchors map[string]*node
 	nodes   int
 	fault   func(line, col int, p keyPath, msg, mend string)
@@ -372,6 +373,9 @@ func (t *planter) scalar(n ast.Node, p keyPath) *node {
 // expand replaces ${NAME} by the variable; $${NAME} stays as ${NAME} [G5]. It
 // looks at values after parsing, so that a variable can add no YAML.
 func (t *planter) expand(s *node, p keyPath) {
+	if t.literal != nil && t.literal(p) {
+		return
+	}
 	s.text = variable.ReplaceAllStringFunc(s.text, func(m string) string {
 		if strings.HasPrefix(m, "$$") {
 			return m[1:]

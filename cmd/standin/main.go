@@ -41,6 +41,7 @@ type cli struct {
 	Check    checkCmd    `cmd:"" help:"Check the config and print which models each agent would use, and why."`
 	Config   configCmd   `cmd:"" help:"About the config file."`
 	Auth     authCmd     `cmd:"" help:"Stored credentials: add, list, remove."`
+	Rehearse rehearseCmd `cmd:"" help:"Play a scripted outage through the real engine and check what it expects."`
 	Classify classifyCmd `cmd:"" help:"Say what provider errors mean: JSON lines in, JSON lines out."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+)
+
+// rehearseCmd is `standin rehearse`: a scripted outage, played through the real
+// engine on virtual time (rehearsal.md).
+type rehearseCmd struct {
+	JSON   bool     `help:"Print one JSON object per event instead of a timeline."`
+	Config string   `placeholder:"FILE" help:"Use this config in place of the script's own."`
+	Files  []string `arg:"" name:"script" help:"Rehearsal scripts (YAML)."`
+}
+
+// Run plays each script. The exit status is that of the worst: 0 when
+// everything that is expected held, 1 when something did not, 2 when a script or
+// the config cannot be used.
+func (c rehearseCmd) Run(w world) error {
+	worst := exitOK
+	for i, file := range c.Files {
+		if i > 0 && !c.JSON {
+			fmt.Fprintln(w.stdout)
+		}
+		worst = max(worst, c.play(w, file))
+	}
+	return code(worst)
+}
+
+// maxScript bounds a script in bytes.
+const maxScript = 16 << 20
+
+// play plays one script and gives its exit status.
+func (c rehearseCmd) play(w world, file string) int {
+	data, err := readBounded(file, maxScript)
+	if err != nil {
+		fmt.Fprintf(w.stderr, "%s: cannot be read: %s\n", file, reasonOf(err))
+		return exitUsage
+	}
+	r, faults := readRehearsal(file, data, c.Config, w.getenv)
+	if r == nil || r.refusal == nil {
+		printFaults(w.stderr, faults)
+	}
+	if r == nil {
+		return exitUsage
+	}
+	if r.refusal != nil {
+		return r.judgeRefusal(w)
+	}
+	t, err := r.play(w.ctx)
+	if t != nil {
+		out := bufio.NewWriter(w.stdout)
+		c.print(out, r, t)
+		if err := out.Flush(); err != nil {
+			return exitFault
+		}
+	}
+	if err != nil {
+		fmt.Fprintf(w.stderr, "%s: the rehearsal could not be played to its end: %v\n", file, err)
+		return exitUsage
+	}
+	misses := r.judge(t.events())
+	if c.JSON {
+		printMisses(w.stderr, r, misses)
+	} else {
+		printVerdict(w.stdout, r, misses)
+	}
+	if len(misses) > 0 {
+		return exitFault
+	}
+	return exitOK
+}
+
+func (c rehearseCmd) print(out io.Writer, r *rehearsal, t *tale) {
+	if !c.JSON {
+		printTale(out, r, t)
+		return
+	}
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	for _, h := range t.events() {
+		if enc.Encode(h) != nil {
+			return
+		}
+	}
+}
+
+// judgeRefusal is the verdict on a script whose config should be refused.
+func (r *rehearsal) judgeRefusal(w world) int {
+	for _, f := range r.refused {
+		if !f.Warning && (r.refusal.matches(f.String()) || r.refusal.matches(f.Msg)) {
+			fmt.Fprintf(w.stdout, "%s: refused as expected: %s\n", r.file, f)
+			return exitOK
+		}
+	}
+	if !broken(r.refused) {
+		fmt.Fprintf(w.stderr, "%s: the config was accepted, although it should be refused with %s\n", r.file, r.refusal.text)
+	} else {
+		fmt.Fprintf(w.stderr, "%s: the config was refused, but not with %s:\n", r.file, r.refusal.text)
+		printFaults(w.stderr, r.refused)
+	}
+	return exitFault
+}
+
+// play performs the rehearsal on a database that is thrown away afterwards.
+func (r *rehearsal) play(ctx context.Context) (*tale, error) {
+	dir, err := os.MkdirTemp(memoryDir(), "standin-rehearsal-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	return play(ctx, r, dir, slog.New(slog.DiscardHandler))
+}
+
+// memoryDir is a folder that is kept in memory, "" for the usual one.
+func memoryDir() string {
+	const shm = "/dev/shm"
+	if f, err := os.CreateTemp(shm, "standin-"); err == nil {
+		_ = f.Close()
+		_ = os.Remove(f.Name())
+		return shm
+	}
+	return ""
+}

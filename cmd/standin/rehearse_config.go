@@ -1,0 +1,192 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"standin/fallback"
+	"standin/fallback/provider"
+)
+
+// readConfigs compiles the config that the script begins with and, in the order
+// of the script, each one that a reload makes of it. The checks are those of
+// the config file (R2).
+func (s *scriptReader) readConfigs(r *rehearsal, path string, getenv func(string) string) {
+	tree := &node{kind: isObject, line: 1, col: 1}
+	if e := s.root.entry("config"); e != nil && e.value.kind != isEmpty {
+		tree = e.value
+	}
+	name, lines := s.file, s.lines
+	if path != "" {
+		data, err := readBounded(path, maxFile)
+		if err != nil {
+			s.faults = append(s.faults, Fault{File: path, Msg: "cannot be read: " + reasonOf(err)})
+			return
+		}
+		var faults []Fault
+		tree, faults = plantYAML(path, data, planter{getenv: s.stranger(getenv), within: configBounds})
+		s.faults = append(s.faults, faults...)
+		if tree == nil {
+			return
+		}
+		name, lines = path, strings.Split(string(data), "\n")
+	}
+	named := r.providers()
+	first := s.compile(name, lines, tree, path != "", named)
+	if r.config = first; first == nil {
+		return
+	}
+	for _, k := range s.keys.Script { // acts share their cron with the keys
+		for _, c := range []*cronKeys{k.Cron, k.duringDo().Cron} {
+			if c != nil && c.Agent == "" {
+				c.Agent = string(first.Fallback.DefaultAgent)
+			}
+		}
+	}
+	s.eachReload(r, func(a *deed, p keyPath) {
+		part, _ := s.root.at(p)
+		tree = merged(tree, part)
+		a.config = s.compile(s.file, s.lines, tree, path != "", named)
+	})
+	r.named = named
+	for _, m := range first.Fallback.Models() {
+		r.named = append(r.named, m.Provider)
+	}
+	slices.Sort(r.named)
+	r.named = slices.Compact(r.named)
+}
+
+// stranger gives the environment for an operator's own config. A variable that
+// is not set here holds a secret most of the time, and a rehearsal needs none;
+// what steers the engine comes from the script alone (R3).
+func (s *scriptReader) stranger(getenv func(string) string) func(string) string {
+	return func(name string) string {
+		if v, ok := s.env[name]; ok {
+			return v
+		}
+		if strings.HasPrefix(name, "STANDIN_") || strings.HasPrefix(name, "OPENCLAW_") {
+			return ""
+		}
+		if v := getenv(name); v != "" {
+			return v
+		}
+		return "rehearsal"
+	}
+}
+
+// compile makes a tree into a config, nil when a fault is more than a warning.
+func (s *scriptReader) compile(name string, lines []string, tree *node, own bool, providers []string) *Compiled {
+	into := &s.config
+	if own {
+		into = &s.faults // an operator's file is not what expectError is about
+	}
+	doc := newDocument()
+	root, faults := fitYAML(name, lines, clone(tree), nil, &doc)
+	if root == nil {
+		*into = append(*into, faults...)
+		return nil
+	}
+	reading := reading{getenv: func(name string) string { return s.env[name] }, base: filepath.Dir(name), anyModel: true}
+	out, faults := reading.compile(name, lines, root, &doc, faults)
+	*into = append(*into, faults...)
+	if out == nil {
+		return nil
+	}
+	for _, id := range providers {
+		if _, ok := out.Fallback.Providers[id]; !ok {
+			out.Fallback.Providers[id] = endpointOf(id)
+		}
+	}
+	s.lend(out)
+	return out
+}
+
+// lend gives the config the credentials of R4 that are not stored: without
+// profiles in the script one key for every provider, and in any case nothing
+// for the servers that want none.
+func (s *scriptReader) lend(c *Compiled) {
+	var lent []fallback.Profile
+	has := map[string]bool{}
+	for _, p := range c.Profiles {
+		if p.Keyless || s.keys.Profiles == nil {
+			lent = append(lent, p)
+			has[p.Provider] = true
+		}
+	}
+	if s.keys.Profiles == nil {
+		for _, id := range sortedKeys(c.Fallback.Providers) {
+			if !has[id] {
+				lent = append(lent, fallback.Profile{ID: fallback.ProfileID(id + ":default"), Provider: id, Type: fallback.APIKey, Key: provider.NewKey("rehearsal")})
+			}
+		}
+	}
+	c.Profiles = lent
+}
+
+// eachReload visits the reloads in the order in which they happen.
+func (s *scriptReader) eachReload(r *rehearsal, do func(a *deed, p keyPath)) {
+	next := 0
+	visit := func(a *deed) {
+		for ; next < len(s.keys.Script); next++ {
+			k := s.keys.Script[next]
+			switch {
+			case k.Reload.given():
+				do(a, keyPath{"script", next, "reload"})
+			case k.During != nil && k.During.Do.Reload.given():
+				do(a, keyPath{"script", next, "during", "do", "reload"})
+			default:
+				continue
+			}
+			next++
+			return
+		}
+	}
+	for _, sc := range r.steps {
+		for i := range sc.during {
+			if sc.during[i].act.Reload.given() {
+				visit(&sc.during[i].act)
+			}
+		}
+		if sc.act.Reload.given() {
+			visit(&sc.act)
+		}
+	}
+}
+
+// merged lays one tree over another: objects key by key, everything else as a
+// whole; nothing takes a key away.
+func merged(under, over *node) *node {
+	if under == nil || under.kind != isObject || over.kind != isObject {
+		return clone(over)
+	}
+	out := *under
+	out.entries = slices.Clone(under.entries)
+	for _, e := range over.entries {
+		i := slices.IndexFunc(out.entries, func(old entry) bool { return old.key == e.key })
+		switch {
+		case e.value.kind == isEmpty && i >= 0:
+			out.entries = slices.Delete(out.entries, i, i+1)
+		case e.value.kind == isEmpty:
+		case i >= 0:
+			e.value = merged(out.entries[i].value, e.value)
+			out.entries[i] = e
+		default:
+			out.entries = append(out.entries, e)
+		}
+	}
+	return &out
+}
+
+// clone copies a tree: who judges it takes faulty parts out.
+func clone(n *node) *node {
+	c := *n
+	c.entries, c.items = slices.Clone(n.entries), slices.Clone(n.items)
+	for i := range c.entries {
+		c.entries[i].value = clone(c.entries[i].value)
+	}
+	for i := range c.items {
+		c.items[i] = clone(c.items[i])
+	}
+	return &c
+}

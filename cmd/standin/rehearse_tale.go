@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"standin/bot"
+	"standin/channels"
+	"standin/fallback"
+)
+
+// tale is what happened, in order.
+type tale struct {
+	start time.Time
+	now   func() time.Time
+
+	mu     sync.Mutex
+	lines  []told
+	models map[string]fallback.Model // by delivery id: who answered
+}
+
+// told is an event, or a remark for people alone.
+type told struct {
+	happening
+	who    string // who said it: a person
+	remark string // "" for an event
+}
+
+// note adds a remark: what the script did.
+func (t *tale) note(session fallback.SessionID, text string) {
+	t.add(told{happening: happening{at: t.now().Sub(t.start), session: string(session)}, remark: text})
+}
+
+// heard adds what a person said.
+func (t *tale) heard(session fallback.SessionID, who, text string) {
+	t.add(told{happening: happening{at: t.now().Sub(t.start), session: string(session)}, who: who, remark: text})
+}
+
+// tell adds an event that happens now.
+func (t *tale) tell(session fallback.SessionID, event string, all ...fact) {
+	t.add(told{happening: happening{at: t.now().Sub(t.start), event: event, session: string(session), facts: facts(all...)}})
+}
+
+func (t *tale) add(one told) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lines = append(t.lines, one)
+}
+
+// events are the lines without the remarks.
+func (t *tale) events() (all []happening) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, l := range t.lines {
+		if l.remark == "" {
+			all = append(all, l.happening)
+		}
+	}
+	return all
+}
+
+// posted tells of a post that the room has got (R13).
+func (t *tale) posted(out channels.Outbound, threaded bool) {
+	session := fallback.SessionID(out.To.Conversation)
+	text := fact{"text", out.Text}
+	switch out.Kind {
+	case channels.Notice:
+		t.tell(session, "notice", text, fact{"threaded", threaded}, fact{"usesReplySlot", usesReplySlot(out.Kind)})
+	case channels.Reply:
+		t.mu.Lock()
+		model := t.models[out.ID]
+		delete(t.models, out.ID)
+		t.mu.Unlock()
+		t.tell(session, "reply", fact{"model", model.String()}, text, fact{"threaded", threaded})
+	case channels.Failure:
+		t.tell(session, "failure", text)
+	case channels.Command:
+		t.tell(session, "command", text)
+	}
+}
+
+// witness stands between a process and its store and journal and tells what it
+// sees there. When its process has died it is silent.
+type witness struct {
+	bot.Store
+	tale  *tale
+	alive context.Context
+}
+
+// Record implements fallback.Journal.
+func (w *witness) Record(_ context.Context, s fallback.Step) {
+	if w.alive.Err() != nil {
+		return
+	}
+	if h, ok := happened(s, w.tale.start); ok {
+		w.tale.add(told{happening: h})
+	}
+}
+
+// End implements bot.Store. It tells of silent turns and of the changes of the
+// selection that are not the engine's, before any post that they bring about.
+func (w *witness) End(ctx context.Context, e bot.Ending) ([]bot.Delivery, error) {
+	if w.alive.Err() != nil {
+		return w.Store.End(ctx, e)
+	}
+	changes := e.Choose != nil || e.Renew != nil
+	var was fallback.Selection
+	if changes {
+		var err error
+		if was, err = w.Selection(ctx, e.Session); err != nil {
+			return nil, err
+		}
+	}
+	w.remember(e)
+	posted, err := w.Store.End(ctx, e)
+	if err != nil {
+		return posted, err
+	}
+	if changes {
+		if now, err := w.Selection(ctx, e.Session); err == nil {
+			w.compare(e.Session, was, now)
+		}
+	}
+	if e.How == bot.Silent && !e.Background {
+		w.tale.tell(e.Session, "silent", fact{"why", strings.ReplaceAll(e.Why, " ", "_")})
+	}
+	return posted, nil
+}
+
+// remember keeps who answered until the reply is posted.
+func (w *witness) remember(e bot.Ending) {
+	for _, entry := range e.Entries {
+		for _, p := range e.Posts {
+			if entry.Model.IsZero() || p.Kind != channels.Reply {
+				continue
+			}
+			w.tale.mu.Lock()
+			w.tale.models[p.ID] = entry.Model
+			w.tale.mu.Unlock()
+		}
+	}
+}
+
+// compare tells of a change of the stored selection (R11). A credential that a
+// session merely keeps to is no choice of anybody's.
+func (w *witness) compare(s fallback.SessionID, was, now fallback.Selection) {
+	pin := func(v fallback.Selection) fallback.ProfileID {
+		if v.Pin.ByPerson() {
+			return v.Pin.Profile
+		}
+		return ""
+	}
+	if was.Model == now.Model && was.Source == now.Source && was.Origin == now.Origin && pin(was) == pin(now) {
+		return
+	}
+	act := fallback.ActSet
+	if now.Model.IsZero() && pin(now) == "" {
+		act = fallback.ActClear
+	}
+	h := happening{at: w.tale.now().Sub(w.tale.start), session: string(s)}
+	w.tale.add(told{happening: overridden(act, now, h)})
+}
+
+// connection is the room as one process sees it: when the process has died, its
+// posts reach nobody.
+type connection struct {
+	*stagedRoom
+	alive context.Context
+}
+
+// Send implements channels.Channel.
+func (c *connection) Send(ctx context.Context, out channels.Outbound) (channels.Receipt, error) {
+	if c.alive.Err() != nil {
+		return channels.Receipt{}, &channels.SendError{Outcome: channels.NotSent, Err: errDied}
+	}
+	return c.stagedRoom.Send(ctx, out)
+}
