@@ -77,6 +77,13 @@ func OpenCredentials(o Options) *Credentials {
 	return &Credentials{agents: a, close: a.close}
 }
 
+// ReadCredentials is OpenCredentials for a command that only looks: it makes no
+// file and changes none. extra are profiles that config names, as for a DB.
+func ReadCredentials(o Options, extra []fallback.Profile) *Credentials {
+	a := newAgents(o.Dir, true)
+	return &Credentials{agents: a, close: a.close, extra: extra}
+}
+
 // Close ends what OpenCredentials began; those of a DB end with it.
 func (c *Credentials) Close() error {
 	if c.close == nil {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -52,16 +53,37 @@ func openFile(ctx context.Context, path string, k kind) (_ *file, err error) {
 			err = trouble(path, interrupted(ctx, err))
 		}
 	}()
-	if f.w.conn, err = db.Conn(ctx); err != nil {
-		return nil, err
-	}
-	if err = migrate(ctx, f.w.conn, k); err != nil {
+	if err = f.w.begin(ctx, k); err != nil {
 		return nil, err
 	}
 	if _, err = f.w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", busyStep.Milliseconds())); err != nil {
 		return nil, err
 	}
 	return f, f.openReads("mode=rw")
+}
+
+// begin connects the writer and brings the schema up to date. Switching a file
+// to WAL does not wait for another process that is doing the same, whatever the
+// busy timeout says, so this is tried again for as long as a write may wait.
+func (w *writer) begin(ctx context.Context, k kind) error {
+	for deadline := time.Now().Add(busyBound); ; {
+		conn, err := w.db.Conn(ctx)
+		if err == nil {
+			if err = migrate(ctx, conn, k); err == nil {
+				w.conn = conn
+				return nil
+			}
+			_ = conn.Close()
+		}
+		if !busy(err) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 // openFileReadOnly opens a file that a daemon may be writing. It never does
@@ -78,7 +100,17 @@ func openFileReadOnly(ctx context.Context, path string, k kind) (*file, error) {
 			"start the daemon of this version once: it brings the file up to date", nil}
 	}
 	f := &file{path: path}
-	return f, f.openReads("mode=ro")
+	return f, f.openReads(looking(path))
+}
+
+// looking opens a file for reading without leaving anything beside it. A file
+// that nobody has open has no log; SQLite would make an empty one and, since a
+// reader may not tidy up, leave it there. Such a file is read as it lies.
+func looking(path string) string {
+	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+		return "mode=ro&immutable=1"
+	}
+	return "mode=ro"
 }
 
 func (f *file) openReads(mode string) error {

@@ -38,7 +38,7 @@ func inspect(ctx context.Context, path string, k kind, pages bool) (version int,
 		return 0, err
 	}
 
-	db, err := sql.Open("sqlite3", dsn(path, "mode=ro", "_query_only=1", "_busy_timeout=3000"))
+	db, err := sql.Open("sqlite3", dsn(path, looking(path), "_query_only=1", "_busy_timeout=3000"))
 	if err != nil {
 		return 0, err
 	}
