@@ -194,8 +194,7 @@ func judge(r *provider.Reply) error {
 	if strings.TrimSpace(r.Text) != "" {
 		return nil
 	}
-	switch r.Finish {
-	case "content_filter", "content-filter", "refusal", "safety":
+	if RefusalFinish(r.Finish) {
 		return errRefused
 	}
 	return errEmpty

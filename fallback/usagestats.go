@@ -64,16 +64,21 @@ func (u Usage) Stats(now time.Time) UsageStats {
 			s.FailureCounts = put(s.FailureCounts, string(r), n)
 		}
 	}
-	if u.Whole.Errors > 0 {
+	if u.Whole.Errors > 0 || !u.Whole.Last.IsZero() {
 		s.Ladders = put(s.Ladders, wholeLadder, LadderStats{u.Whole.Errors, epoch(u.Whole.Last)})
 	}
 	for model, c := range u.Scopes {
-		if c.Errors > 0 {
+		if c.Errors > 0 || !c.Last.IsZero() {
 			s.Ladders = put(s.Ladders, model, LadderStats{c.Errors, epoch(c.Last)})
 		}
 		if c.Active(now) {
 			s.CooldownModels = put(s.CooldownModels, model, ScopeStats{ending(c.Until), string(c.Reason)})
 		}
+	}
+	if s.Ladders == nil && u.Errors > 0 {
+		// Failures that climbed nowhere (a vendor's own reset time): said aloud,
+		// since no ladders at all mean an older file.
+		s.Ladders = put(s.Ladders, wholeLadder, LadderStats{})
 	}
 	switch {
 	case u.Whole.Active(now):

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"standin/fallback"
@@ -203,44 +204,36 @@ func TestUpdatesAreNotLost(t *testing.T) {
 	}
 }
 
-// What is stored is what was decided, to the millisecond; the end of a window is
-// never earlier.
+// What is stored is what was decided, whatever failures and successes led to it;
+// the end of a window is never earlier.
 func TestUsageSurvives(t *testing.T) {
-	moments := rapid.Custom(func(t *rapid.T) time.Time {
-		if rapid.Bool().Draw(t, "never") {
-			return time.Time{}
-		}
-		return noon.Add(time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "ms")) * time.Millisecond)
-	})
-	reasons := rapid.SampledFrom([]fallback.Reason{"", fallback.RateLimit, fallback.Billing, fallback.AuthFailed})
-	window := func(t *rapid.T) fallback.Window {
-		return fallback.Window{Until: moments.Draw(t, "until"), Reason: reasons.Draw(t, "reason")}
-	}
-	cooldown := func(t *rapid.T) fallback.Cooldown {
-		return fallback.Cooldown{Window: window(t), Errors: rapid.IntRange(0, 9).Draw(t, "errors")}
-	}
+	reasons := []fallback.Reason{fallback.RateLimit, fallback.Timeout, fallback.Overloaded, fallback.Billing, fallback.AuthFailed, fallback.AuthPermanent}
 	rapid.Check(t, func(t *rapid.T) {
-		u := fallback.Usage{LastUsed: moments.Draw(t, "used"), Whole: cooldown(t), Disabled: window(t), Blocked: window(t),
-			BlockSource: "s", BlockedModel: "m", Errors: rapid.IntRange(0, 99).Draw(t, "n"), LastFailure: moments.Draw(t, "failed")}
-		for _, m := range rapid.SliceOfN(rapid.StringN(1, 5, -1), 0, 3).Draw(t, "models") {
-			if u.Scopes == nil {
-				u.Scopes = map[string]fallback.Cooldown{}
+		now := noon
+		var u fallback.Usage
+		for range rapid.IntRange(0, 12).Draw(t, "events") {
+			now = now.Add(time.Duration(rapid.Int64Range(0, 30*3600*1000).Draw(t, "ms")) * time.Millisecond)
+			if rapid.IntRange(0, 5).Draw(t, "success") == 0 {
+				u = u.Success(now)
+				continue
 			}
-			u.Scopes[m] = cooldown(t)
-		}
-		if rapid.Bool().Draw(t, "failures") {
-			u.Failures = map[fallback.Reason]int{fallback.Timeout: 2}
+			f := fallback.Failed{Provider: "openai", Model: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "model"),
+				Reason: rapid.SampledFrom(reasons).Draw(t, "reason"), Status: 500}
+			if rapid.Bool().Draw(t, "reset") {
+				f.Reset, f.ResetSource = now.Add(time.Hour), "codex_rate_limits"
+			}
+			u = u.After(f, fallback.DefaultCooldowns(), now)
 		}
 		text, err := encodeUsage(u)
 		if err != nil {
 			t.Fatal(err)
 		}
 		back, err := decodeUsage(text)
-		if diff := cmp.Diff(u, back); diff != "" || err != nil {
+		if diff := cmp.Diff(u, back, cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Fatalf("%v\n%s", err, diff)
 		}
 	})
-	text, _ := encodeUsage(fallback.Usage{Disabled: fallback.Window{Until: noon.Add(1)}})
+	text, _ := encodeUsage(fallback.Usage{Disabled: fallback.Window{Until: noon.Add(1), Reason: fallback.Billing}})
 	if back, _ := decodeUsage(text); !back.Disabled.Until.Equal(noon.Add(time.Millisecond)) {
 		t.Errorf("a window was cut: %v", back.Disabled.Until)
 	}

@@ -114,82 +114,17 @@ func (c *Credentials) states(ctx context.Context, a fallback.AgentID, where stri
 	return all, nil
 }
 
-// usageState is how a fallback.Usage is kept: the names of usageStats
-// (failover.md 7.1), times in Unix milliseconds.
-type usageState struct {
-	LastUsed       int64                    `json:"lastUsed,omitempty"`
-	CooldownUntil  int64                    `json:"cooldownUntil,omitempty"`
-	CooldownReason fallback.Reason          `json:"cooldownReason,omitempty"`
-	CooldownErrors int                      `json:"cooldownErrors,omitempty"`
-	CooldownModels map[string]cooldownState `json:"cooldownModels,omitempty"` // [D2]
-	DisabledUntil  int64                    `json:"disabledUntil,omitempty"`
-	DisabledReason fallback.Reason          `json:"disabledReason,omitempty"`
-	BlockedUntil   int64                    `json:"blockedUntil,omitempty"`
-	BlockedReason  fallback.Reason          `json:"blockedReason,omitempty"`
-	BlockedSource  string                   `json:"blockedSource,omitempty"`
-	BlockedModel   string                   `json:"blockedModel,omitempty"`
-	ErrorCount     int                      `json:"errorCount,omitempty"`
-	FailureCounts  map[fallback.Reason]int  `json:"failureCounts,omitempty"`
-	LastFailureAt  int64                    `json:"lastFailureAt,omitempty"`
-}
-
-type cooldownState struct {
-	Until  int64           `json:"until"`
-	Reason fallback.Reason `json:"reason,omitempty"`
-	Errors int             `json:"errors,omitempty"`
-}
-
+// encodeUsage keeps a state under the rule book's own names, the one encoding
+// of it; the zero time keeps windows that have passed too.
 func encodeUsage(u fallback.Usage) (string, error) {
-	s := usageState{
-		LastUsed:       millis(u.LastUsed),
-		CooldownUntil:  until(u.Whole.Until),
-		CooldownReason: u.Whole.Reason,
-		CooldownErrors: u.Whole.Errors,
-		DisabledUntil:  until(u.Disabled.Until),
-		DisabledReason: u.Disabled.Reason,
-		BlockedUntil:   until(u.Blocked.Until),
-		BlockedReason:  u.Blocked.Reason,
-		BlockedSource:  u.BlockSource,
-		BlockedModel:   u.BlockedModel,
-		ErrorCount:     u.Errors,
-		FailureCounts:  u.Failures,
-		LastFailureAt:  millis(u.LastFailure),
-	}
-	for model, c := range u.Scopes {
-		if s.CooldownModels == nil {
-			s.CooldownModels = map[string]cooldownState{}
-		}
-		s.CooldownModels[model] = cooldownState{until(c.Until), c.Reason, c.Errors}
-	}
-	text, err := json.Marshal(s)
+	text, err := json.Marshal(u.Stats(time.Time{}))
 	return string(text), err
 }
 
 func decodeUsage(text string) (fallback.Usage, error) {
-	var s usageState
+	var s fallback.UsageStats
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		return fallback.Usage{}, fmt.Errorf("routing state: %w", err)
 	}
-	u := fallback.Usage{
-		LastUsed:     moment(s.LastUsed),
-		Whole:        fallback.Cooldown{Window: fallback.Window{Until: moment(s.CooldownUntil), Reason: s.CooldownReason}, Errors: s.CooldownErrors},
-		Disabled:     fallback.Window{Until: moment(s.DisabledUntil), Reason: s.DisabledReason},
-		Blocked:      fallback.Window{Until: moment(s.BlockedUntil), Reason: s.BlockedReason},
-		BlockSource:  s.BlockedSource,
-		BlockedModel: s.BlockedModel,
-		Errors:       s.ErrorCount,
-		Failures:     s.FailureCounts,
-		LastFailure:  moment(s.LastFailureAt),
-	}
-	for model, c := range s.CooldownModels {
-		if u.Scopes == nil {
-			u.Scopes = map[string]fallback.Cooldown{}
-		}
-		u.Scopes[model] = fallback.Cooldown{Window: fallback.Window{Until: moment(c.Until), Reason: c.Reason}, Errors: c.Errors}
-	}
-	return u, nil
+	return s.Usage(), nil
 }
-
-// until keeps the end of a window, rounded up: the stored window is never
-// shorter than the decided one [D14].
-func until(t time.Time) int64 { return millis(t.Add(time.Millisecond - time.Nanosecond)) }
