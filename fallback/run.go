@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"standin/fallback/provider"
@@ -257,12 +258,16 @@ func (w *walk) walk(ctx context.Context) (*Outcome, error) {
 		w.remember(c, verdict, class)
 		move, _ := Advance(class, c.left)
 		w.failed(ctx, c, move)
-		if move == Stop {
-			break
-		}
-		if i, err = w.follow(ctx, i); err != nil {
+		// Who chose another model meanwhile is answered by it, even when this was
+		// the last candidate and its failure the one to be told.
+		next, err := w.follow(ctx, i)
+		if err != nil {
 			return nil, err
 		}
+		if move == Stop && next == i {
+			break
+		}
+		i = next
 	}
 	return nil, w.summary(ctx)
 }
@@ -339,6 +344,7 @@ func (w *walk) answered(ctx context.Context, c candidate, reply *answer) (*Outco
 	if d, ok := w.book.Succeeded(reply.attempt, w.attempts); ok {
 		w.decide(ctx, d)
 	}
+	w.missed(c)
 	out := &Outcome{Reply: *reply.reply, Used: c.model, Profile: reply.profile, Plan: w.plan, Attempts: w.attempts}
 	if w.ask.Kind != Chat {
 		return out, nil
@@ -416,14 +422,12 @@ func (w *walk) follow(ctx context.Context, i int) (int, error) {
 	}
 	w.row.Pending = false
 	if row.Model.IsZero() {
-		// Back to the default, whose chain this is: an earlier candidate has had
-		// its turn, so the walk just goes on (17.3).
-		switch w.plan.Why {
-		case FromDefault, FromAgent, FromChannel:
-		default: // planned from a stored row that is gone
-			w.plan.Persist = false
+		// Back to the default. Where this walk has had it already, the walk just
+		// goes on (17.3); a walk without it has not asked what the user wants.
+		if slices.Contains(w.chain[:i+1], w.plan.Primary) {
+			return i, nil
 		}
-		return i, nil
+		return i, errRestart
 	}
 	for j := i + 1; j < len(w.chain); j++ {
 		if w.chain[j] != row.Model {

@@ -49,6 +49,16 @@ func (w *walk) failed(ctx context.Context, c candidate, move Move) {
 	w.decide(ctx, w.book.Failed(w.attempts[len(w.attempts)-1], next))
 }
 
+// missed warns of each model that its vendor does not know, once another has
+// answered: a slip in the config that the fallback would hide (6.7).
+func (w *walk) missed(used candidate) {
+	for _, a := range perCandidate(w.attempts) {
+		if a.Reason == ModelNotFound {
+			w.Log.Warn("model not found, another one answered", "missing", a.Model, "used", used.model, "session", w.ask.Session)
+		}
+	}
+}
+
 // jumped tells the journal of a candidate that a live switch passed over; it
 // is no attempt (17.3).
 func (w *walk) jumped(ctx context.Context, i int) {
