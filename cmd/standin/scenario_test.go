@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"standin/bot"
 	"standin/channels"
 	"standin/channels/channeltest"
 	"standin/fallback"
@@ -27,13 +28,18 @@ import (
 // end and the room are doubles, and time is a bubble's: `advance 5m` takes none.
 //
 //	start                     wire and start the daemon on config.yaml
-//	vendor MODEL act…         what the model does with its next calls (see acts)
+//	vendor MODEL act…         what the model does with its next calls (see act)
 //	always MODEL act          what it does with all later ones
 //	say TEXT                  a message in the direct chat, dealt with when the line ends
+//	post TEXT                 a message whose turn is still running when the line ends
+//	turn KIND MODEL…          a heartbeat or a job: on MODEL if it is not "-", with exactly
+//	                          the others behind it, "none" for no other
 //	room KIND TEXT            the next message in the room; ~TEXT is a regular expression
 //	quiet                     nothing more was posted
 //	asked [MODEL…]            the calls to vendors since the last such line
-//	row free|SOURCE MODEL     the stored selection
+//	row free|SOURCE MODEL     the stored selection, and "pending" with a live switch to come
+//	pin none|SOURCE PROFILE   the session's credential
+//	errors PROFILE N          the failures that count against a credential
 //	advance DURATION          time passes
 //	restart                   the process ends and starts again on the same files
 func TestScenarios(t *testing.T) {
@@ -79,10 +85,14 @@ func scenarioCommands() map[string]func(*testscript.TestScript, bool, []string) 
 		"vendor":  (*house).scriptVendor,
 		"always":  (*house).scriptAlways,
 		"say":     (*house).scriptSay,
+		"post":    (*house).scriptPost,
+		"turn":    (*house).scriptTurn,
 		"room":    (*house).scriptRoom,
 		"quiet":   (*house).scriptQuiet,
 		"asked":   (*house).scriptAsked,
 		"row":     (*house).scriptRow,
+		"pin":     (*house).scriptPin,
+		"errors":  (*house).scriptErrors,
 		"advance": (*house).scriptAdvance,
 		"restart": (*house).scriptRestart,
 	}
@@ -99,7 +109,7 @@ func scenarioCommands() map[string]func(*testscript.TestScript, bool, []string) 
 }
 
 func (h *house) scriptStart(ts *testscript.TestScript, _ []string) {
-	config, faults := parseConfig("config.yaml", []byte(ts.ReadFile("config.yaml")), func(string) string { return "" }, h.dir)
+	config, faults := parseConfig("config.yaml", []byte(ts.ReadFile("config.yaml")), ts.Getenv, h.dir)
 	if config == nil {
 		ts.Fatalf("config: %v", faults)
 	}
@@ -156,8 +166,13 @@ func (h *house) scriptAlways(ts *testscript.TestScript, args []string) {
 }
 
 // act reads one act: ok, ok:TEXT, empty, hang, a status, reset, refused, dns,
-// break:TEXT.
+// break:TEXT. 10s/503 takes ten seconds.
 func act(ts *testscript.TestScript, s string) providertest.Act {
+	if wait, rest, ok := strings.Cut(s, "/"); ok {
+		if d, err := time.ParseDuration(wait); err == nil {
+			return act(ts, rest).After(d)
+		}
+	}
 	name, arg, given := strings.Cut(s, ":")
 	switch name {
 	case "ok":
@@ -185,11 +200,37 @@ func act(ts *testscript.TestScript, s string) providertest.Act {
 }
 
 func (h *house) scriptSay(ts *testscript.TestScript, args []string) {
-	h.said++
-	ts.Check(h.room.Say(context.Background(), channels.Inbound{ID: strconv.Itoa(h.said), Text: strings.Join(args, " ")}))
+	h.scriptPost(ts, args)
 	ts.Check(h.app.bot.Idle(context.Background()))
 	synctest.Wait()
 }
+
+func (h *house) scriptPost(ts *testscript.TestScript, args []string) {
+	h.said++
+	ts.Check(h.room.Say(context.Background(), channels.Inbound{ID: strconv.Itoa(h.said), Text: strings.Join(args, " ")}))
+	synctest.Wait()
+}
+
+// scriptTurn runs what a heartbeat or a job would. Its failure is its caller's
+// to tell; here it is only seen in what was asked and posted.
+func (h *house) scriptTurn(ts *testscript.TestScript, args []string) {
+	t := bot.Turn{Session: mainSession, Agent: "main", Kind: fallback.Kind(args[0]), Text: "tick"}
+	if len(args) > 1 && args[1] != "-" {
+		t.Model, _ = fallback.ParseRef(args[1])
+	}
+	if len(args) > 2 {
+		t.Listed = true
+		for _, ref := range args[2:] {
+			if m, _ := fallback.ParseRef(ref); ref != "none" {
+				t.Fallbacks = append(t.Fallbacks, m)
+			}
+		}
+	}
+	_, _ = h.app.bot.Turn(context.Background(), t)
+	synctest.Wait()
+}
+
+const mainSession = fallback.SessionID("agent:main:main")
 
 func (h *house) scriptRoom(ts *testscript.TestScript, args []string) {
 	posted := h.room.Posted()
@@ -223,16 +264,40 @@ func (h *house) scriptAsked(ts *testscript.TestScript, args []string) {
 }
 
 func (h *house) scriptRow(ts *testscript.TestScript, args []string) {
-	row, err := h.app.db.Selection(context.Background(), "agent:main:main")
+	row, err := h.app.db.Selection(context.Background(), mainSession)
 	ts.Check(err)
 	got := "free"
 	if !row.Model.IsZero() {
 		got = strings.TrimSpace(string(row.Source) + " " + row.Model.String())
+	}
+	if row.Pending {
+		got += " pending"
 	}
 	if want := strings.Join(args, " "); got != want {
 		ts.Fatalf("the stored selection is %s, want %s", got, want)
 	}
 	if row.Source == fallback.Auto && row.Origin.IsZero() {
 		ts.Fatalf("an automatic selection without its origin")
+	}
+}
+
+func (h *house) scriptPin(ts *testscript.TestScript, args []string) {
+	row, err := h.app.db.Selection(context.Background(), mainSession)
+	ts.Check(err)
+	got := "none"
+	if row.Pin.Profile != "" {
+		got = strings.TrimSpace(string(row.Pin.Source) + " " + string(row.Pin.Profile))
+	}
+	if want := strings.Join(args, " "); got != want {
+		ts.Fatalf("the session's credential is %s, want %s", got, want)
+	}
+}
+
+func (h *house) scriptErrors(ts *testscript.TestScript, args []string) {
+	id := fallback.ProfileID(args[0])
+	all, err := liveCredentials{h.app}.Usage(context.Background(), "main", id.Provider())
+	ts.Check(err)
+	if got := strconv.Itoa(all[id].Errors); got != args[1] {
+		ts.Fatalf("%s failures count against %s, want %s", got, id, args[1])
 	}
 }
