@@ -23,6 +23,9 @@ type Config struct {
 	ReplayMaxAge time.Duration
 	// Notices says where fallback notices are shown (messages.fallbackNotices) [D12].
 	Notices Notices
+	// Reminder repeats one line while a session stays on a stand-in, with the
+	// first answer after each such stretch (messages.fallbackReminder); 0: never.
+	Reminder time.Duration
 	// ResetKeepsModel: /new and /reset leave a user's model in place
 	// (session.resetKeepsModel) [D4].
 	ResetKeepsModel bool

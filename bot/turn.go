@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"standin/channels"
 	"standin/fallback"
@@ -47,9 +48,9 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r request)
 		}
 	}()
 	asked := b.Now()
-	ask, epoch, err := b.ask(ctx, cfg, turn, Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: r.text})
+	ask, sess, err := b.ask(ctx, cfg, turn, Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: r.text})
 	ask.NoProbe = r.noProbe
-	e = Ending{Epoch: epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: r.text, At: asked}}}
+	e = Ending{Epoch: sess.Epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: r.text, At: asked}}}
 	var out *fallback.Outcome
 	if err == nil {
 		d := b.draft(ctx, in)
@@ -60,13 +61,12 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r request)
 	if err != nil {
 		return b.failed(ctx, turn, in, e, err)
 	}
-	return b.answered(cfg, turn, in, e, out), true
+	return b.answered(cfg, turn, in, e, out, sess.LastInteraction), true
 }
 
 // ask gathers what a run needs to know: the session's row, its history, the
-// agent's instructions. It also gives the epoch that the turn belongs to.
-func (b *Bot) ask(ctx context.Context, cfg *Config, turn string, t Turn) (fallback.Ask, string, error) {
-	var sess Session
+// agent's instructions. It also gives the session as it was before the turn.
+func (b *Bot) ask(ctx context.Context, cfg *Config, turn string, t Turn) (_ fallback.Ask, sess Session, _ error) {
 	var history []Entry
 	err := b.retry(ctx, readTries, func() (err error) {
 		if sess, err = b.Store.Session(ctx, t.Session); err != nil {
@@ -89,7 +89,7 @@ func (b *Bot) ask(ctx context.Context, cfg *Config, turn string, t Turn) (fallba
 		Model: t.Model, Fallbacks: t.Fallbacks, Listed: t.Listed,
 		Compactions: sess.Compactions, NewSession: sess.Turns == 0,
 		System: system, Messages: conversation(history, t.Text),
-	}, sess.Epoch, err
+	}, sess, err
 }
 
 const readTries = 3
@@ -118,8 +118,8 @@ func conversation(history []Entry, text string) []provider.Message {
 
 // answered reads an outcome as an Ending. What the room was told of changes
 // only with something that the room sees: on a silent turn the next visible one
-// announces [I3, N17, D11].
-func (b *Bot) answered(cfg *Config, turn string, in channels.Inbound, e Ending, out *fallback.Outcome) Ending {
+// announces [I3, N17, D11]. before is when a person last spoke in the session.
+func (b *Bot) answered(cfg *Config, turn string, in channels.Inbound, e Ending, out *fallback.Outcome, before time.Time) Ending {
 	text, silent := visible(out.Reply.Text)
 	if silent {
 		e.How, e.Why = Silent, "no_reply"
@@ -138,6 +138,11 @@ func (b *Bot) answered(cfg *Config, turn string, in channels.Inbound, e Ending, 
 		notice := post(turn, channels.Notice, in, out.Notice)
 		e.Notice = &notice
 	}
+	if e.Notice == nil && shows(cfg.Notices, in.Chat) && remind(cfg.Reminder, out.Since, before, b.Now()) {
+		reminder := post(turn, channels.Notice, in, sayReminder(out, b.Now()))
+		reminder.ID = turn + "-r"
+		e.Posts = append(e.Posts, reminder)
+	}
 	if line := sayDropped(out.Plan); line != "" {
 		dropped := post(turn, channels.Notice, in, line)
 		dropped.ID = turn + "-d" // beside a fallback notice of the same turn
@@ -145,6 +150,17 @@ func (b *Bot) answered(cfg *Config, turn string, in channels.Inbound, e Ending, 
 	}
 	e.Posts = append(e.Posts, post(turn, channels.Reply, in, text))
 	return e
+}
+
+// remind tells whether a turn is the first one after another stretch of every
+// has passed since the session moved to its stand-in (messages.fallbackReminder)
+// [D12]. It needs no memory: the turn before was at before.
+func remind(every time.Duration, since, before, now time.Time) bool {
+	if every <= 0 || since.IsZero() {
+		return false
+	}
+	stretches := func(t time.Time) time.Duration { return max(0, t.Sub(since)) / every }
+	return stretches(now) > stretches(before)
 }
 
 // shows tells whether notices appear in such a chat [D12, N21].
@@ -312,7 +328,7 @@ func (b *Bot) background(lane, caller context.Context, t Turn) (res Result, err 
 	}()
 	cfg, asked := b.Config(), b.Now()
 	res.Turn = b.ID()
-	ask, epoch, err := b.ask(ctx, cfg, res.Turn, t)
+	ask, sess, err := b.ask(ctx, cfg, res.Turn, t)
 	if err == nil {
 		res.Outcome, err = b.Engine.Run(ctx, ask)
 	}
@@ -320,7 +336,7 @@ func (b *Bot) background(lane, caller context.Context, t Turn) (res Result, err 
 		res.Failure = whyFailed(err, b.Now()).line
 		return res, err
 	}
-	e := Ending{Session: t.Session, Epoch: epoch, Turn: res.Turn, How: Answered, Background: true, Entries: []Entry{
+	e := Ending{Session: t.Session, Epoch: sess.Epoch, Turn: res.Turn, How: Answered, Background: true, Entries: []Entry{
 		{Turn: res.Turn, Role: provider.User, Text: t.Text, At: asked}}}
 	var silent bool
 	if res.Text, silent = visible(res.Outcome.Reply.Text); silent || res.Text == "" {

@@ -260,6 +260,12 @@ func sayModelStatus(v view, primary fallback.Model, agent fallback.AgentID, prov
 	return strings.Join(lines, "\n")
 }
 
+// sayReminder is the line of a session that has been on a stand-in for long [D12].
+func sayReminder(out *fallback.Outcome, now time.Time) string {
+	return fmt.Sprintf("↪️ Still on %s, since %s: %s has not come back. It is tried again with a message every few minutes; /why tells more.",
+		out.Used, age(now.Sub(out.Since)), out.Plan.Selected)
+}
+
 // sayStatus is the card of /status [C12, C13, M31].
 func sayStatus(s status) string {
 	var lines []string

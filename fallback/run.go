@@ -55,6 +55,9 @@ type Outcome struct {
 	// room is not concerned.
 	Settle *Settle
 	Notice string
+	// Since is when the session moved to the fallback that it stands on; zero
+	// when it stands on none.
+	Since time.Time
 }
 
 // Settle is the compare-and-set of the pair the room was told of. It applies
@@ -359,6 +362,9 @@ func (w *walk) answered(ctx context.Context, c candidate, reply *answer) (*Outco
 	}
 	if !w.plan.Announces() {
 		return out, nil
+	}
+	if w.row.IsAuto() {
+		out.Since = w.row.Since
 	}
 	text, told, change := Announce(w.row.Told, w.plan.Selected, c.model, w.attempts)
 	if change != NoChange {

@@ -103,6 +103,7 @@ func (c *compiler) compile() *Compiled {
 	f.RunTimeout = time.Duration(d.TimeoutSeconds) * time.Second
 	b.MaxConcurrent, b.HistoryTurns = d.MaxConcurrent, d.HistoryLimit
 	b.Notices = bot.Notices(c.doc.Messages.FallbackNotices)
+	b.Reminder = time.Duration(c.doc.Messages.FallbackReminder)
 	b.ResetKeepsModel = c.doc.Session.ResetKeepsModel
 	b.ResetTriggers = c.doc.Session.ResetTriggers
 	b.ReplayMaxAge = time.Duration(c.doc.Inbox.ReplayMaxAge)

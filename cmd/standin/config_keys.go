@@ -95,7 +95,8 @@ type providerKeys struct {
 }
 
 type messagesKeys struct {
-	FallbackNotices string `json:"fallbackNotices,omitempty" jsonschema:"enum=all,enum=direct,enum=off,default=all" jsonschema_description:"Where a change of model is announced: everywhere, only in direct messages, nowhere."`
+	FallbackNotices  string   `json:"fallbackNotices,omitempty" jsonschema:"enum=all,enum=direct,enum=off,default=all" jsonschema_description:"Where a change of model is announced: everywhere, only in direct messages, nowhere."`
+	FallbackReminder duration `json:"fallbackReminder,omitempty" jsonschema_description:"While a session stays on a stand-in, one line repeats it after each such stretch, such as 2h. Default: never."`
 }
 
 type sessionKeys struct {
