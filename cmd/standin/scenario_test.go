@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -96,6 +97,7 @@ func scenarioCommands() map[string]func(*testscript.TestScript, bool, []string) 
 		"advance": (*house).scriptAdvance,
 		"restart": (*house).scriptRestart,
 	}
+	maps.Copy(commands, crowdCommands())
 	out := map[string]func(*testscript.TestScript, bool, []string){}
 	for name, run := range commands {
 		out[name] = func(ts *testscript.TestScript, neg bool, args []string) {
@@ -165,8 +167,9 @@ func (h *house) scriptAlways(ts *testscript.TestScript, args []string) {
 	h.vendors.Always(providertest.When{Model: args[0]}, act(ts, args[1]))
 }
 
-// act reads one act: ok, ok:TEXT, empty, hang, a status, reset, refused, dns,
-// break:TEXT. 10s/503 takes ten seconds.
+// act reads one act: ok, ok:TEXT, empty, hang, reset, refused, dns, tls,
+// break:TEXT, stall:TEXT, or STATUS[+HEADER=VALUE…][:TEXT], where a TEXT that is
+// JSON is the whole body. 10s/503 takes ten seconds.
 func act(ts *testscript.TestScript, s string) providertest.Act {
 	if wait, rest, ok := strings.Cut(s, "/"); ok {
 		if d, err := time.ParseDuration(wait); err == nil {
@@ -186,9 +189,12 @@ func act(ts *testscript.TestScript, s string) providertest.Act {
 		return providertest.Hang()
 	case "break":
 		return providertest.StreamBreak(arg)
-	case "reset", "refused", "dns":
+	case "stall":
+		return providertest.Stall(arg)
+	case "reset", "refused", "dns", "tls":
 		return providertest.Network(provider.Transport(name))
 	}
+	name, headers, _ := strings.Cut(name, "+")
 	status, err := strconv.Atoi(name)
 	if err != nil {
 		ts.Fatalf("no such act: %s", s)
@@ -196,7 +202,16 @@ func act(ts *testscript.TestScript, s string) providertest.Act {
 	if arg == "" {
 		arg = http.StatusText(status)
 	}
-	return providertest.Status(status, fmt.Sprintf(`{"error":{"message":%q}}`, arg))
+	body := fmt.Sprintf(`{"error":{"message":%q}}`, arg)
+	if strings.HasPrefix(arg, "{") {
+		body = arg
+	}
+	var header []string
+	for _, pair := range strings.FieldsFunc(headers, func(r rune) bool { return r == '+' }) {
+		name, value, _ := strings.Cut(pair, "=")
+		header = append(header, name, value)
+	}
+	return providertest.Status(status, body, header...)
 }
 
 func (h *house) scriptSay(ts *testscript.TestScript, args []string) {
@@ -264,21 +279,7 @@ func (h *house) scriptAsked(ts *testscript.TestScript, args []string) {
 }
 
 func (h *house) scriptRow(ts *testscript.TestScript, args []string) {
-	row, err := h.app.db.Selection(context.Background(), mainSession)
-	ts.Check(err)
-	got := "free"
-	if !row.Model.IsZero() {
-		got = strings.TrimSpace(string(row.Source) + " " + row.Model.String())
-	}
-	if row.Pending {
-		got += " pending"
-	}
-	if want := strings.Join(args, " "); got != want {
-		ts.Fatalf("the stored selection is %s, want %s", got, want)
-	}
-	if row.Source == fallback.Auto && row.Origin.IsZero() {
-		ts.Fatalf("an automatic selection without its origin")
-	}
+	h.wantRow(ts, mainSession, strings.Join(args, " "))
 }
 
 func (h *house) scriptPin(ts *testscript.TestScript, args []string) {
