@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,13 @@ func (w *walk) profiles(ctx context.Context, providerID string) (all, order []Pr
 	all, err = w.Credentials.Profiles(ctx, w.ask.Agent, providerID)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("read the credentials of %s: %w", providerID, err)
+	}
+	// What config names is part of the run's snapshot: a reload does not take it
+	// from a turn that is under way [G9].
+	for _, p := range w.ask.Config.Named {
+		if NormalProvider(p.Provider) == providerID && !slices.ContainsFunc(all, func(x Profile) bool { return x.ID == p.ID }) {
+			all = append(all, p)
+		}
 	}
 	usage, err = w.Credentials.Usage(ctx, w.ask.Agent, providerID)
 	if err != nil {

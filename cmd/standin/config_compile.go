@@ -111,7 +111,7 @@ func (c *compiler) compile() *Compiled {
 	b.DefaultAgent = f.DefaultAgent
 
 	c.readAuth(f)
-	out.Profiles = c.profiles
+	out.Profiles, f.Named = c.profiles, c.profiles
 	f.SkipTTL, out.RetryMaxWait = c.readKnobs()
 	out.Plans = plansOf(f, &b, c.doc)
 	c.warnSinglePoint(out)

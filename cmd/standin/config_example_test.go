@@ -20,6 +20,9 @@ import (
 	"standin/fallback/provider"
 )
 
+// sameKeys compares secrets by what they hide.
+var sameKeys = cmp.Comparer(func(a, b provider.Key) bool { return a.Reveal() == b.Reveal() })
+
 func example(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "config.example.yaml"))
@@ -54,7 +57,7 @@ func uncommented(text string) string {
 func TestExampleShowsTheDefaults(t *testing.T) {
 	got := must(t, example(t), env())
 	want := must(t, "agents: {defaults: {model: {primary: openai/gpt-5.5, fallbacks: [anthropic/claude-sonnet-5]}}}", env())
-	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b provider.Key) bool { return a.Reveal() == b.Reveal() })); diff != "" {
+	if diff := cmp.Diff(want, got, sameKeys); diff != "" {
 		t.Errorf("the example differs from the defaults (-default +example):\n%s", diff)
 	}
 }

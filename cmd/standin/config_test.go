@@ -260,7 +260,7 @@ func TestFormsOfOneConfig(t *testing.T) {
 		"sections that say nothing": plain + "auth:\nsession:\ninbox:\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(want, must(t, text, env()).Fallback); diff != "" {
+			if diff := cmp.Diff(want, must(t, text, env()).Fallback, sameKeys); diff != "" {
 				t.Errorf("means something else (-plain +this):\n%s", diff)
 			}
 		})
