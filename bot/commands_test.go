@@ -156,7 +156,7 @@ func TestStatusShowsTheOriginAsSelected(t *testing.T) { // C13, command-01, M31
 		h.engine.probe = time.Now().Add(3 * time.Minute)
 		h.say("/status")
 		h.wantTold("Model: anthropic/claude-opus-4-6 (default)",
-			"Answering now: openai/gpt-5.4 stands in (rate limit), since 2 min",
+			"Answering now: openai/gpt-5.4 stands in (rate limit), for 2 min",
 			"anthropic/claude-opus-4-6 is tried again with the first message in 3 min",
 			"Stand-ins: openai/gpt-5.4 → google/gemini-3-pro", "Session: agent:main:main")
 		h.say("/model")

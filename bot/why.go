@@ -301,7 +301,7 @@ func (c *StoryChange) lookBack(before []pastRun) {
 
 func told(about About, known bool) NoticeState {
 	switch {
-	case about.Notices == NoticesOff, about.Notices == NoticesDirect && !isDirect(about.Session):
+	case !Shown(about.Notices, about.Session):
 		return NoticeMute
 	case known:
 		return NoticeTold
@@ -309,8 +309,8 @@ func told(about About, known bool) NoticeState {
 	return NoticeDue
 }
 
-// isDirect tells whether a key is that of the direct chats, agent:<id>:main [S1].
-func isDirect(s fallback.SessionID) bool {
+// IsDirect tells whether a key is that of the direct chats, agent:<id>:main [S1].
+func IsDirect(s fallback.SessionID) bool {
 	return strings.HasPrefix(string(s), "agent:") && strings.Count(string(s), ":") == 2 && strings.HasSuffix(string(s), ":main")
 }
 

@@ -262,7 +262,7 @@ func sayModelStatus(v view, primary fallback.Model, agent fallback.AgentID, prov
 
 // sayReminder is the line of a session that has been on a stand-in for long [D12].
 func sayReminder(out *fallback.Outcome, now time.Time) string {
-	return fmt.Sprintf("↪️ Still on %s, since %s: %s has not come back. It is tried again with a message every few minutes; /why tells more.",
+	return fmt.Sprintf("↪️ Still on %s, for %s now: %s has not come back. It is tried again with a message every few minutes; /why tells more.",
 		out.Used, age(now.Sub(out.Since)), out.Plan.Selected)
 }
 
@@ -283,7 +283,7 @@ func sayStatus(s status) string {
 	if s.Active != s.Selected {
 		line := "Answering now: " + s.Active.String() + " stands in" + because(s.Reason)
 		if !s.Since.IsZero() {
-			line += fmt.Sprintf(", since %s", age(s.Now.Sub(s.Since)))
+			line += fmt.Sprintf(", for %s", age(s.Now.Sub(s.Since)))
 		}
 		add("%s", line)
 		if s.Probing {

@@ -28,8 +28,13 @@ func sayNoPast() string {
 	return "I keep no record here, so I cannot tell. /status says what is the case now."
 }
 
-// FailureLine is the line that a person reads when a run ended with err [M33].
-func FailureLine(err error, now time.Time) string { return whyFailed(err, now).line }
+// FailureLine is the line that a person reads when a message's run ended with
+// err [M33]. rooms tells whether rooms read it too: those are spared lines that
+// help nobody [T20].
+func FailureLine(err error, now time.Time) (line string, rooms bool) {
+	w := whyFailed(err, now)
+	return w.line, !w.generic
+}
 
 // Word is a reason of failover.md 4.1 in words for people.
 func Word(r fallback.Reason) string { return word(r) }
@@ -320,3 +325,23 @@ func times(n int) string {
 	}
 	return fmt.Sprintf("%d times", n)
 }
+
+// PassedOver says why a candidate is passed over without a request.
+func PassedOver(why fallback.SkipWhy, r fallback.Reason) string {
+	return skipped(StoryEvent{Why: string(why), Reason: string(r)})
+}
+
+// Failing is a failed attempt in words: its class, its status and what the
+// vendor said.
+func Failing(a fallback.Attempt) string {
+	e, _ := eventOf(fallback.Step{Attempt: &a})
+	return failing(e)
+}
+
+// Shown tells whether a session's room sees fallback notices [D12].
+func Shown(n Notices, s fallback.SessionID) bool {
+	return n == NoticesAll || n == NoticesDirect && IsDirect(s)
+}
+
+// Stale says by which rule a stored choice is taken away.
+func Stale(r fallback.ClearWhy) string { return rule(r) }

@@ -29,7 +29,8 @@ var rooms = map[string][]string{
 	"cronjobs":                       {"bot", "fallback", "fallback/provider", "channels"},
 	"heartbeat":                      {"bot", "fallback", "fallback/provider", "channels"},
 	// Rows of their types, nothing else of theirs.
-	"store": {"bot", "channels", "cronjobs", "fallback", "fallback/auth", "fallback/provider"},
+	"store":   {"bot", "channels", "cronjobs", "fallback", "fallback/auth", "fallback/provider"},
+	"scripts": {}, // run by hand, imported by nobody
 	// cmd/standin wires everything and is imported by nobody.
 	"cmd/standin": {"*"},
 }
