@@ -140,7 +140,7 @@ func (b *Bot) answered(cfg *Config, turn string, in channels.Inbound, e Ending, 
 	}
 	if e.Notice == nil && shows(cfg.Notices, in.Chat) && remind(cfg.Reminder, out.Since, before, b.Now()) {
 		reminder := post(turn, channels.Notice, in, sayReminder(out, b.Now()))
-		reminder.ID = turn + "-r"
+		reminder.ID = turn + "-m" // not that of the reply of the same turn
 		e.Posts = append(e.Posts, reminder)
 	}
 	if line := sayDropped(out.Plan); line != "" {
