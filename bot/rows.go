@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"standin/channels"
@@ -21,6 +22,21 @@ type Session struct {
 	Turns           int              // finished turns of this epoch
 	Aborted         bool             // the previous run was aborted [S34]
 	Route           channels.Address // where it was last spoken to
+	// Parent is the session whose selection stands in while this one has none of
+	// its own (failover.md 3.8); "": see ParentOf.
+	Parent fallback.SessionID
+}
+
+// ParentOf is the session that this one is a part of: the row's own parent, or
+// the room of a thread [T4]; "" for none.
+func (s Session) ParentOf() fallback.SessionID {
+	if s.Parent != "" {
+		return s.Parent
+	}
+	if room, _, ok := strings.Cut(string(s.Key), ":thread:"); ok {
+		return fallback.SessionID(room)
+	}
+	return ""
 }
 
 // Accepted is an inbox row: a message that is owed exactly one ending [I1].
@@ -95,7 +111,7 @@ type Ending struct {
 	Choose     *Choice // a command's change of the selection
 	Renew      *Renewal
 	change     *fallback.Step // what Choose or Renew comes to, for the journal; not for the store
-	Background bool // a run no person started: LastInteraction stays
+	Background bool           // a run no person started: LastInteraction stays
 	Aborted    bool
 }
 

@@ -86,7 +86,7 @@ func (b *Bot) ask(ctx context.Context, cfg *Config, turn string, t Turn) (_ fall
 	}
 	return fallback.Ask{
 		Run: turn, Session: t.Session, Agent: t.Agent, Kind: t.Kind, Config: cfg.Fallback,
-		Model: t.Model, Fallbacks: t.Fallbacks, Listed: t.Listed,
+		Model: t.Model, Fallbacks: t.Fallbacks, Listed: t.Listed, Parent: sess.ParentOf(),
 		Compactions: sess.Compactions, NewSession: sess.Turns == 0,
 		System: system, Messages: conversation(history, t.Text),
 	}, sess, err

@@ -1,6 +1,7 @@
 package fallback
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -218,7 +219,7 @@ func Engage(stored Selection, plan Plan, candidate Model, now time.Time) Selecti
 	next := stored
 	next.Model, next.Source, next.Since = candidate, Auto, now
 	if !stored.IsAuto() {
-		next.Origin = plan.Requested
+		next.Origin = cmp.Or(plan.Selected, plan.Requested) // what it stands in for, also when that was inherited
 	}
 	switch pin := stored.Pin; {
 	case pin.ByPerson():

@@ -33,6 +33,9 @@ type Ask struct {
 	// is the first turn after /new, /reset or a rollover [M18].
 	Compactions int
 	NewSession  bool
+	// Parent is the session whose selection stands in while this one has none of
+	// its own: a thread's room (3.8) [T4]; "": none.
+	Parent SessionID
 	// NoProbe: the message itself carried a model directive [T13].
 	NoProbe  bool
 	System   string
@@ -176,8 +179,15 @@ func (r *Runner) begin(ctx context.Context, ask Ask, started time.Time) (*walk, 
 		if err != nil {
 			return nil, fmt.Errorf("read the selection of %s: %w", ask.Session, err)
 		}
-		due := row.IsAuto() && r.probes.Due(ask.Session, row.Origin, r.Now())
-		w := &walk{Runner: r, ask: ask, row: row, plan: Resolve(ask, row, due), probed: map[string]bool{}}
+		stored, err := r.inherit(ctx, ask, row)
+		if err != nil {
+			return nil, err
+		}
+		due := stored.IsAuto() && r.probes.Due(ask.Session, stored.Origin, r.Now())
+		w := &walk{Runner: r, ask: ask, row: row, plan: Resolve(ask, stored, due), probed: map[string]bool{}}
+		if row.Model.IsZero() { // a parent's row is not the child's to clear (16.1)
+			w.plan.Clear, w.plan.ClearWhy, w.plan.Cleared = false, "", Model{}
+		}
 		w.chain = Chain(ask.Config, w.plan)
 		w.book = Book{Run: ask.Run, Session: ask.Session, Agent: ask.Agent, Requested: w.plan.Requested, Total: len(w.chain)}
 		if t := ask.Config.RunTimeout; t > 0 {
@@ -205,6 +215,21 @@ func (r *Runner) begin(ctx context.Context, ask Ask, started time.Time) (*walk, 
 		}
 	}
 	return nil, ErrSwitching
+}
+
+// inherit gives the selection that a run goes by: the session's own or, while it
+// has none, that of its parent (3.8) [T4]. Credential and told pair are the
+// session's own in any case, and what a fallback writes it writes there.
+func (r *Runner) inherit(ctx context.Context, ask Ask, own Selection) (Selection, error) {
+	if !own.Model.IsZero() || ask.Parent == "" || ask.Kind == Cron {
+		return own, nil
+	}
+	parent, err := r.Selections.Selection(ctx, ask.Parent)
+	if err != nil {
+		return own, fmt.Errorf("read the selection of %s: %w", ask.Parent, err)
+	}
+	own.Model, own.Source, own.Origin = parent.Model, parent.Source, parent.Origin
+	return own, nil
 }
 
 // cleared is the row without its model: an automatic pin goes with it, a

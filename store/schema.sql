@@ -14,7 +14,8 @@ CREATE TABLE sessions (
     channel          TEXT NOT NULL DEFAULT '',
     account          TEXT NOT NULL DEFAULT '',
     conversation     TEXT NOT NULL DEFAULT '',
-    thread           TEXT NOT NULL DEFAULT ''
+    thread           TEXT NOT NULL DEFAULT '',
+    parent           TEXT NOT NULL DEFAULT ''
 ) STRICT, WITHOUT ROWID;
 
 -- The fields that fallback owns, and nothing else [M3, D7]. No row: free.

@@ -10,7 +10,8 @@ CREATE TABLE sessions (
     channel          TEXT NOT NULL DEFAULT '',
     account          TEXT NOT NULL DEFAULT '',
     conversation     TEXT NOT NULL DEFAULT '',
-    thread           TEXT NOT NULL DEFAULT ''
+    thread           TEXT NOT NULL DEFAULT '',
+    parent           TEXT NOT NULL DEFAULT ''
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE selection (
