@@ -31,8 +31,8 @@ func (s *stage) do(ctx context.Context, a deed) {
 		s.tale.note(session, "sessions.reset")
 		err = s.now.bot.Reset(ctx, session)
 	case a.Patch != nil:
-		s.tale.note(session, "sessions.patch model "+a.Patch.Model)
-		if refused := s.now.bot.Patch(ctx, session, a.Patch.Model); refused != nil {
+		s.tale.note(session, strings.TrimSpace("sessions.patch model "+a.Patch.model()))
+		if refused := s.now.bot.Patch(ctx, session, a.Patch.model()); refused != nil {
 			s.tale.note(session, "refused: "+refused.Error())
 		}
 	case a.Compact != "":

@@ -102,17 +102,15 @@ func (s *scriptReader) compile(name string, lines []string, tree *node, own bool
 	return out
 }
 
-// lend gives the config the credentials of R4 that are not stored: without
-// profiles in the script one key for every provider, and in any case nothing
-// for the servers that want none.
+// lend gives the config the credentials that are not stored: those that it
+// names itself, from the script's env or by reference, and without profiles in
+// the script one key for every provider that has none (R4).
 func (s *scriptReader) lend(c *Compiled) {
 	var lent []fallback.Profile
 	has := map[string]bool{}
 	for _, p := range c.Profiles {
-		if p.Keyless || s.keys.Profiles == nil {
-			lent = append(lent, p)
-			has[p.Provider] = true
-		}
+		lent = append(lent, p)
+		has[p.Provider] = true
 	}
 	if s.keys.Profiles == nil {
 		for _, id := range sortedKeys(c.Fallback.Providers) {

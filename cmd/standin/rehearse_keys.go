@@ -157,9 +157,17 @@ type cronKeys struct {
 	Fallbacks *[]string `json:"fallbacks,omitempty"`
 }
 
+// patchKeys is sessions.patch; a model of null takes the choice back.
 type patchKeys struct {
-	Session string `json:"session" jsonschema:"required"`
-	Model   string `json:"model" jsonschema:"required"`
+	Session string   `json:"session" jsonschema:"required"`
+	Model   anything `json:"model" jsonschema:"required"`
+}
+
+// model is the model that is chosen, "" for none.
+func (p *patchKeys) model() string {
+	var s string
+	_ = json.Unmarshal(p.Model.RawMessage, &s) // null leaves it empty; checkAct has seen to the rest
+	return s
 }
 
 // roomKeys is, beside say, the kind of room, and as an act what befalls the

@@ -307,6 +307,9 @@ func (s *scriptReader) checkAct(a actKeys, p keyPath, beside bool) {
 		s.reportKey(p.key(acts[1]), "is a second act", "make it a step of its own behind "+acts[0])
 		return
 	}
+	if n, _ := s.root.at(p.key("patch").key("model")); a.Patch != nil && n.kind != isText && n.kind != isEmpty {
+		s.report(p.key("patch").key("model"), "wants a model or null, found "+string(n.kind), "")
+	}
 	if acts[0] == "say" {
 		return
 	}
@@ -374,7 +377,7 @@ func (a deed) models(see func(string)) {
 			}
 		}
 	case a.Patch != nil:
-		see(a.Patch.Model)
+		see(a.Patch.model())
 	}
 }
 
