@@ -48,6 +48,7 @@ func TestChain(t *testing.T) {
 		{"an explicit list is exact; nothing is appended [sc-004]", house(), exactly("openai/gpt-5.5", "groq/llama-3"), "openai/gpt-5.5 groq/llama-3"},
 		{"duplicates vanish after normalisation of the provider [sc-006]", plain("openai/gpt-5.5", "openai/gpt-5.5", "anthropic/a", "anthropic/a"),
 			Plan{Requested: Model{" OpenAI ", " gpt-5.5"}}, "openai/gpt-5.5 anthropic/a"},
+		{"a requested primary in another spelling is not appended again [sc-015]", house(), Plan{Requested: Model{" OpenAI ", "gpt-5.5"}}, "openai/gpt-5.5 anthropic/claude-opus-4-6 groq/b"},
 		{"a bare alias resolves behind the default provider [sc-009]", alias(plain("openai/gpt-5.5", "anthropic/x")), asked("openai/opus"), "anthropic/claude-opus-4-6 anthropic/x openai/gpt-5.5"},
 		{"an alias is not applied behind another provider [sc-010]", alias(plain("openai/gpt-5.5", "anthropic/x")), asked("moonshot/opus"), "moonshot/opus anthropic/x openai/gpt-5.5"},
 		{"unusable entries are dropped silently [sc-013]", plain("openai/gpt-5.5", "", "   ", "anthropic/"), asked("openai/gpt-5.5"), "openai/gpt-5.5"},

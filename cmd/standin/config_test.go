@@ -300,6 +300,30 @@ agents:
 	}
 }
 
+// What stands in the file, and the chain that a message walks [M27].
+func TestChainsOfAConfig(t *testing.T) {
+	const known = "\nmodels: {providers: {groq: {apiKey: x, api: openai-completions, baseUrl: \"http://127.0.0.1:9/v1\"}}}"
+	for _, c := range []struct{ rule, defaults, want string }{
+		{"fallbacks in their order, the primary not twice", "model: {primary: openai/gpt-5.5, fallbacks: [anthropic/claude-opus-4-6, groq/b]}",
+			"openai/gpt-5.5 anthropic/claude-opus-4-6 groq/b"},
+		{"an alias is matched without regard to case (2.7)", "model: {primary: openai/gpt-5.5, fallbacks: [Opus]}, models: {anthropic/claude-opus-4-6: {alias: opus}, \"openai/*\": {}}",
+			"openai/gpt-5.5 anthropic/claude-opus-4-6"},
+		{"a profile at the end of a reference is no part of the model (2.5)", "model: {primary: openai/gpt-5.5, fallbacks: [\"anthropic/claude-opus-4-6@anthropic:work\"]}",
+			"openai/gpt-5.5 anthropic/claude-opus-4-6"},
+		{"duplicates vanish, whatever the spelling of the provider (2.4)", "model: {primary: openai/gpt-5.5, fallbacks: [openai/gpt-5.5, anthropic/a, anthropic/a, OpenAI/gpt-5.5]}",
+			"openai/gpt-5.5 anthropic/a"},
+		{"a plain string has no fallbacks (2.10)", "model: openai/gpt-5.5", "openai/gpt-5.5"},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			cfg := must(t, "agents: {defaults: {"+c.defaults+"}}"+known, env()).Fallback
+			ask := fallback.Ask{Config: cfg, Agent: "main", Kind: fallback.Chat}
+			if got := chainText(fallback.Chain(cfg, fallback.Resolve(ask, fallback.Selection{}, false)), " "); got != c.want {
+				t.Errorf("chain %s\n want %s", got, c.want)
+			}
+		})
+	}
+}
+
 // "${VAR} only for [A-Z_][A-Z0-9_]*, $${VAR} literal" [G5], and never more YAML.
 func TestVariables(t *testing.T) {
 	c := must(t, `

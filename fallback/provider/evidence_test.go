@@ -240,6 +240,35 @@ func TestRetryAfterIsReadAsTheSDKsReadIt(t *testing.T) { // failover.md 21.B.2
 	}
 }
 
+// The SDKs' retries are off altogether: no status and no hint, below or above any
+// cap, makes a call wait or ask twice [D13e, I11, 21.B].
+func TestNoAnswerIsWaitedForOrRetried(t *testing.T) {
+	each(t, func(t *testing.T, c provider.Call, _ *[]string) {
+		for _, tt := range []struct {
+			status int
+			after  string
+			wait   time.Duration
+		}{
+			{429, "61", 61 * time.Second}, {429, "60", time.Minute}, {429, "1", time.Second}, {429, "", 0}, {429, "next week", 0},
+			{503, "", 0}, {503, "2", 2 * time.Second}, {500, "", 0}, {408, "", 0}, {409, "1", time.Second}, {400, "600", 10 * time.Minute},
+		} {
+			var header []string
+			if tt.after != "" {
+				header = []string{"Retry-After", tt.after}
+			}
+			v := pt.New(pt.Status(tt.status, `{"error":{"message":"no"}}`, header...))
+			began := time.Now()
+			e := failed(t, v, c)
+			if n := len(v.Requests()); n != 1 || time.Since(began) > 0 {
+				t.Errorf("%d after %q: %d requests in %v", tt.status, tt.after, n, time.Since(began))
+			}
+			if e.Status != tt.status || e.RetryAfter != tt.wait {
+				t.Errorf("%d after %q: the evidence says %d and %v", tt.status, tt.after, e.Status, e.RetryAfter)
+			}
+		}
+	})
+}
+
 func TestOnlySafeHeadersAreKept(t *testing.T) {
 	h := http.Header{}
 	for _, name := range []string{"retry-after", "x-ratelimit-reset-tokens", "anthropic-ratelimit-requests-remaining", "request-id", "content-type", "date",
