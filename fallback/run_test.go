@@ -21,9 +21,10 @@ import (
 // desk is a runner over a real store and scripted vendors.
 type desk struct {
 	*fallback.Runner
-	db    *store.DB
-	asked []string
-	log   strings.Builder
+	db     *store.DB
+	asked  []string
+	writes []fallback.Write
+	log    strings.Builder
 }
 
 // call makes the vendors answer: with nil plainly, else with the error.
@@ -43,10 +44,12 @@ type vendors struct {
 	answer call
 }
 
-// silent is a journal that keeps nothing.
-type silent struct{}
-
-func (silent) Record(context.Context, fallback.Step) {}
+// Record implements fallback.Journal: it keeps the changes of selections.
+func (d *desk) Record(_ context.Context, s fallback.Step) {
+	if s.What == fallback.StepOverride {
+		d.writes = append(d.writes, *s.Write)
+	}
+}
 
 func newDesk(t *testing.T, answer call) *desk {
 	t.Helper()
@@ -61,7 +64,7 @@ func newDesk(t *testing.T, answer call) *desk {
 	}
 	d := &desk{db: db}
 	d.Runner = &fallback.Runner{
-		Selections: db, Credentials: db.Credentials(keys), Vendors: vendors{d, answer}, Journal: silent{},
+		Selections: db, Credentials: db.Credentials(keys), Vendors: vendors{d, answer}, Journal: d,
 		Log: slog.New(slog.NewTextHandler(&d.log, nil)), Now: time.Now,
 		Sleep: func(context.Context, time.Duration) error { return nil },
 	}
@@ -217,5 +220,34 @@ func TestASummaryHasEveryAttemptAndTheLastErrorAsItsCause(t *testing.T) {
 	want := []string{"openai/gpt-5.5 rate_limit", "anthropic/claude-opus-4-6 overloaded", "groq/b unclassified"}
 	if !slices.Equal(got, want) {
 		t.Errorf("attempts %q, want %q", got, want)
+	}
+}
+
+// "A heartbeat clears the override of its own session, not one that is inherited
+// from a parent" (16.1) [M7].
+func TestAHeartbeatLeavesAParentsChoiceAlone(t *testing.T) {
+	const room, thread = "agent:main:slack:channel:c1", "agent:main:slack:channel:c1:thread:t1"
+	stale := fallback.Selection{Model: model("anthropic/claude-opus-4-6"), Source: fallback.Auto, Origin: model("openai/gpt-4")}
+	beat := func(session, parent fallback.SessionID) (*desk, fallback.Selection) {
+		d := newDesk(t, func(string) error { return nil })
+		if ok, err := d.db.Swap(t.Context(), room, fallback.Selection{}, stale); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		a := ask()
+		a.Kind, a.Session, a.Parent = fallback.Heartbeat, session, parent
+		if _, err := d.Run(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		row, err := d.db.Selection(t.Context(), room)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d, row
+	}
+	if d, row := beat(room, ""); !row.Model.IsZero() || len(d.writes) != 1 {
+		t.Errorf("in the room itself: %+v after %+v", row, d.writes)
+	}
+	if d, row := beat(thread, room); row.Model != stale.Model || len(d.writes) != 0 {
+		t.Errorf("in its thread: %+v after %+v", row, d.writes)
 	}
 }
