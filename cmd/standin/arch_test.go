@@ -27,11 +27,11 @@ var rooms = map[string][]string{
 	"channels/discord/discordtest":   {},
 	// The wire fake as a program, for clients in other languages.
 	"channels/discord/discordtest/cmd/discordfake": {"channels/discord/discordtest"},
-	"channels/channeltest":           {"channels"},
-	"bot":                            {"fallback", "fallback/provider", "channels"},
-	"bot/operator":                   {"bot", "fallback", "fallback/provider", "channels"},
-	"cronjobs":                       {"bot", "fallback", "fallback/provider", "channels"},
-	"heartbeat":                      {"bot", "fallback", "fallback/provider", "channels"},
+	"channels/channeltest":                         {"channels"},
+	"bot":                                          {"fallback", "fallback/provider", "channels"},
+	"bot/operator":                                 {"bot", "fallback", "fallback/provider", "channels"},
+	"cronjobs":                                     {"bot", "fallback", "fallback/provider", "channels"},
+	"heartbeat":                                    {"bot", "fallback", "fallback/provider", "channels"},
 	// Rows of their types, nothing else of theirs.
 	"store":   {"bot", "channels", "cronjobs", "fallback", "fallback/auth", "fallback/provider"},
 	"scripts": {}, // run by hand, imported by nobody
