@@ -148,9 +148,8 @@ func (a *app) use(c *Compiled) {
 }
 
 // follow reloads the config when its file changes and on SIGHUP.
-func (a *app) follow(w world, path string) {
-	r := &reloader{path: path, use: a.use, log: a.log,
-		load: func() (*Compiled, []Fault) { return loadConfig(path, w.getenv) }}
+func (a *app) follow(w world, path string, load func() (*Compiled, []Fault)) {
+	r := &reloader{path: path, use: a.use, log: a.log, load: load}
 	ctx, stop := context.WithCancel(w.ctx)
 	a.onStop("config watch", func(context.Context) error { stop(); return nil })
 	go func() {

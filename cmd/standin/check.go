@@ -164,8 +164,8 @@ func chainText(chain []fallback.Model, between string) string {
 
 // runCheck is `standin check`: 0 when the config can be used (warnings may have
 // been printed), 1 when it cannot, 2 when there is none to read.
-func runCheck(flag string, out, errs io.Writer, getenv func(string) string) int {
-	return reading{getenv: getenv, catalogue: true}.check(flag, out, errs)
+func runCheck(flag string, out, errs io.Writer, getenv func(string) string, stored func(provider string) []string) int {
+	return reading{getenv: getenv, catalogue: true, stored: stored}.check(flag, out, errs)
 }
 
 func (r reading) check(flag string, out, errs io.Writer) int {

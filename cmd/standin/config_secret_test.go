@@ -96,7 +96,7 @@ func TestSecretsNeverPrint(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		runCheck(file, &out, &out, env("OPENAI_API_KEY", hidden))
+		runCheck(file, &out, &out, env("OPENAI_API_KEY", hidden), nil)
 		if strings.Contains(out.String(), hidden) {
 			t.Errorf("%s\nprints the secret:\n%s", text, &out)
 		}

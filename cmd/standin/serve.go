@@ -30,14 +30,17 @@ func (c serveCmd) Run(w world) error {
 		fmt.Fprint(w.stderr, noConfig(tried))
 		return exit{code: exitUsage}
 	}
-	config, faults := loadConfig(path, w.getenv)
-	printFaults(w.stderr, faults)
-	if config == nil {
-		return exit{exitUsage, fmt.Sprintf("%s cannot be used; mend the lines above (standin check tells when it is right)", path)}
-	}
 	dir := c.State
 	if dir == "" {
 		dir = stateDir(w.getenv)
+	}
+	stored, closeStored := w.stored(dir)
+	defer closeStored()
+	load := func() (*Compiled, []Fault) { return reading{getenv: w.getenv, stored: stored}.load(path) }
+	config, faults := load()
+	printFaults(w.stderr, faults)
+	if config == nil {
+		return exit{exitUsage, fmt.Sprintf("%s cannot be used; mend the lines above (standin check tells when it is right)", path)}
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return exit{exitUsage, "state folder: " + err.Error()}
@@ -59,7 +62,7 @@ func (c serveCmd) Run(w world) error {
 	if err != nil {
 		return exit{exitUsage, err.Error()}
 	}
-	a.follow(w, path)
+	a.follow(w, path, load)
 	if terminal {
 		fmt.Fprintf(w.stdout, "standin is listening here. Type a message, or /help. (config %s, state %s)\n\n", path, dir)
 	}
