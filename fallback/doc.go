@@ -27,5 +27,6 @@
 //	book.go       writes the records of one run, holds back repeated ones (20)
 //	explain.go    what a run would do, decided and not done
 //	run.go        the loop that acts on all of it [M1–M3]; run_candidate.go
-//	              makes the calls of one candidate, run_record.go writes them down
+//	              makes the calls of one candidate, run_switch.go follows what a
+//	              person chooses meanwhile (17), run_record.go writes it all down
 package fallback

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"standin/fallback/provider"
@@ -427,53 +426,6 @@ func (w *walk) remember(c candidate, v Verdict, class Class) {
 	if c.position > 1 && (class.Reason == AuthFailed || class.Reason == AuthPermanent) {
 		w.refused.Mark(w.ask.Session, c.model, class.Reason, w.ask.Config.SkipTTL, w.Now())
 	}
-}
-
-// follow looks, between two candidates, whether the user has chosen another
-// model meanwhile, and gives the place in the chain that this walk goes on
-// from. A later candidate is jumped to; what the walk cannot reach any more is
-// errRestart [M30, failover.md 17.3].
-func (w *walk) follow(ctx context.Context, i int) (int, error) {
-	if w.ask.Kind != Chat {
-		return i, nil
-	}
-	row, err := w.Selections.Selection(ctx, w.ask.Session)
-	if err != nil {
-		return i, fmt.Errorf("read the selection of %s: %w", w.ask.Session, err)
-	}
-	if row.Model == w.row.Model && row.Source == w.row.Source && !row.Pending {
-		return i, nil
-	}
-	w.row = row
-	if !row.Pending {
-		return i, nil // not a user's change: nothing to follow (17.1)
-	}
-	if err := w.Selections.Consume(ctx, w.ask.Session); err != nil {
-		return i, fmt.Errorf("consume the live switch of %s: %w", w.ask.Session, err)
-	}
-	w.row.Pending = false
-	if row.Model.IsZero() {
-		// Back to the default. Where this walk has had it already, the walk just
-		// goes on (17.3); a walk without it has not asked what the user wants.
-		if slices.Contains(w.chain[:i+1], w.plan.Primary) {
-			return i, nil
-		}
-		return i, errRestart
-	}
-	for j := i + 1; j < len(w.chain); j++ {
-		if w.chain[j] != row.Model {
-			continue
-		}
-		for k := i + 1; k < j; k++ {
-			w.jumped(ctx, k)
-		}
-		// The target is the user's exact choice: nothing follows it [I4].
-		w.plan.Requested, w.plan.Selected, w.plan.Why = row.Model, row.Model, FromUser
-		w.plan.Strict, w.plan.Persist, w.plan.Pin = true, false, row.Pin
-		w.chain = w.chain[:j+1]
-		return j - 1, nil
-	}
-	return i, errRestart
 }
 
 // summary is the error of a walk that found no answer, with the soonest end of

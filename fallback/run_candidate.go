@@ -116,47 +116,6 @@ func (w *walk) tryCandidate(ctx context.Context, c candidate, v Verdict) (*answe
 	return nil, Class{Reason: Unknown, Failover: true}, errors.New("gave up after too many credentials")
 }
 
-// pause waits before this candidate is asked once more. again is false when the
-// user has chosen another model meanwhile: nobody wants the next credential or
-// the repetition then, and the walk follows the choice (17.2).
-func (w *walk) pause(ctx context.Context, c candidate, d time.Duration) (again bool, err error) {
-	if w.switched(ctx, c) {
-		return false, nil
-	}
-	if d <= 0 {
-		return true, nil
-	}
-	if err := w.Sleep(ctx, d); err != nil {
-		return false, err
-	}
-	return !w.switched(ctx, c), nil
-}
-
-// switched tells whether the user's choice has left the candidate that runs. A
-// choice that came back to what runs is none, and its flag is done with (17.2).
-func (w *walk) switched(ctx context.Context, c candidate) bool {
-	if w.ask.Kind != Chat {
-		return false
-	}
-	row, err := w.Selections.Selection(ctx, w.ask.Session)
-	if err != nil || !row.Pending {
-		return false // what cannot be read now is read again between candidates
-	}
-	chosen := row.Model
-	if chosen.IsZero() {
-		chosen = w.plan.Primary
-	}
-	if chosen != c.model {
-		return true
-	}
-	if row.Model == w.row.Model && row.Source == w.row.Source {
-		if err := w.Selections.Consume(ctx, w.ask.Session); err != nil {
-			w.Log.Error("live switch not consumed", "session", w.ask.Session, "err", err)
-		}
-	}
-	return false
-}
-
 // repeatAfter is the wait before the one repetition of a run that has no other
 // candidate [D9, T18].
 const repeatAfter = 2500 * time.Millisecond
