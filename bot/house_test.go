@@ -85,6 +85,7 @@ func (h *house) open() {
 		Channels: map[string]channels.Channel{"room": &wire{h.room, h.faults}},
 		Log:      slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Now:      time.Now, Sleep: sleep,
+		Journal: db.Journal(),
 	})
 }
 

@@ -1,10 +1,8 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"standin/fallback"
@@ -26,7 +24,8 @@ type Story struct {
 	Selected string `json:"selected"` // what is meant to answer
 	Active   string `json:"active"`   // what answers; differs while a fallback stands in
 	Default  string `json:"default,omitempty"`
-	Cause    string `json:"cause"` // fallback.Why: default, agent, auto, user …
+	Stored   string `json:"stored,omitempty"` // the model in the session's row, "" for none
+	Cause    string `json:"cause"`            // fallback.Why: default, agent, auto, user …
 	Strict   bool   `json:"strict"`
 
 	// Change is the last change, nil when none is on record since Since.
@@ -57,7 +56,8 @@ type StoryChange struct {
 	By         string       `json:"by,omitempty"`
 	Command    string       `json:"command,omitempty"`
 	Rule       string       `json:"rule,omitempty"`
-	Reason     string       `json:"reason,omitempty"`    // of a fallback and of one that is over, as a notice says it
+	Reason     string       `json:"reason,omitempty"`    // of a fallback, as its notice says it
+	Began      string       `json:"began,omitempty"`     // the reason of the first of the fallbacks that this change follows
 	StoodSince time.Time    `json:"stoodSince,omitzero"` // of a fallback that is over
 	Events     []StoryEvent `json:"events,omitempty"`    // of the message that brought the change, in order
 	Notice     string       `json:"notice,omitempty"`
@@ -115,9 +115,10 @@ const (
 
 // StoryLooks are the looks at the selected model since the change.
 type StoryLooks struct {
-	Asked   int        `json:"asked"`      // requests, failed ones too
-	Skipped int        `json:"passedOver"` // turns on which it was due and passed over
-	Last    StoryEvent `json:"last"`
+	Asked      int        `json:"asked"` // requests
+	LastAsked  StoryEvent `json:"lastAsked,omitzero"`
+	Passed     int        `json:"passedOver"` // times at which it was due and no request was made
+	LastPassed StoryEvent `json:"lastPassedOver,omitzero"`
 }
 
 // StoryFailure is a message that no model answered.
@@ -145,7 +146,7 @@ type About struct {
 func Tell(about About, steps []fallback.Step) Story {
 	plan := about.Plan
 	s := Story{Session: string(about.Session), Selected: plan.Selected.String(), Active: plan.Requested.String(),
-		Default: plan.Primary.String(), Cause: string(plan.Why), Strict: plan.Strict}
+		Default: plan.Primary.String(), Stored: about.Selection.Model.String(), Cause: string(plan.Why), Strict: plan.Strict}
 	steps = slices.Clone(steps)
 	slices.Reverse(steps)
 	if len(steps) > 0 {
@@ -155,9 +156,7 @@ func Tell(about About, steps []fallback.Step) Story {
 	last := lastChange(runs)
 	if last >= 0 {
 		s.Change = runs[last].change(about)
-		if s.Change.Kind == ChangedRecovered {
-			s.Change.lookBack(runs[:last])
-		}
+		s.Change.lookBack(runs[:last])
 	}
 	after := runs[last+1:]
 	if last >= 0 && s.Change.Kind == ChangedByRule {
@@ -189,244 +188,4 @@ func NextLook(steps []fallback.Step, primary fallback.Model) time.Time {
 		return last
 	}
 	return last.Add(fallback.ProbeInterval)
-}
-
-// pastRun is what the record holds of one run, in order.
-type pastRun struct {
-	id    string
-	kind  fallback.Kind
-	steps []fallback.Step
-	wrote int // place of its last write among all steps, -1 for none
-}
-
-// pastRuns sorts steps by their runs, in the order in which these began.
-func pastRuns(steps []fallback.Step) []pastRun {
-	var runs []pastRun
-	at := map[string]int{}
-	for i, s := range steps {
-		n, known := at[s.Run]
-		if !known {
-			n = len(runs)
-			at[s.Run] = n
-			runs = append(runs, pastRun{id: s.Run, kind: s.Kind, wrote: -1})
-		}
-		runs[n].steps = append(runs[n].steps, s)
-		if s.What == fallback.StepOverride && s.Write != nil {
-			runs[n].wrote = i
-		}
-	}
-	return runs
-}
-
-// net is what the run's writes come to: a choice that was rolled back is none.
-func (r pastRun) net() (first, last fallback.Step, changed bool) {
-	if r.wrote < 0 {
-		return first, last, false
-	}
-	for _, s := range r.steps {
-		if s.What != fallback.StepOverride || s.Write == nil {
-			continue
-		}
-		if first.Write == nil {
-			first = s
-		}
-		last = s
-	}
-	return first, last, differ(first.Write.Was, last.Write.Now)
-}
-
-// lastChange is the place of the run whose change is the latest, -1 for none.
-// The order of writing counts: a person may choose while an older run goes on.
-func lastChange(runs []pastRun) int {
-	found := -1
-	for i, r := range runs {
-		if _, _, changed := r.net(); changed && (found < 0 || r.wrote > runs[found].wrote) {
-			found = i
-		}
-	}
-	return found
-}
-
-// change reads a run with a net change.
-func (r pastRun) change(about About) *StoryChange {
-	first, last, _ := r.net()
-	was, now := first.Write.Was, last.Write.Now
-	c := &StoryChange{At: last.At, Run: r.id, From: was.Model.String(), To: now.Model.String(), Origin: cmp.Or(now.Origin, was.Origin).String()}
-	if by := last.Write.By; by != nil {
-		c.Kind, c.By, c.Command = ChangedByPerson, by.Name, by.Command
-		if renews(by.Command) {
-			c.Kind = ChangedByReset
-		}
-		if now.Pin.ByPerson() {
-			c.Pin = string(now.Pin.Profile)
-		}
-		return c
-	}
-	attempts := r.failures()
-	switch {
-	case now.IsAuto():
-		c.Kind, c.Events, c.Open = ChangedFallback, r.events(), !r.answered()
-		var pair fallback.Told
-		c.Notice, pair, _ = fallback.Announce(fallback.Told{}, now.Origin, now.Model, attempts)
-		c.Reason = pair.Reason
-		c.Told = told(about, about.Selection.Told.Selected == pair.Selected && about.Selection.Told.Active == pair.Active)
-	case last.Write.Rule != "":
-		c.Kind, c.Rule = ChangedByRule, string(last.Write.Rule)
-	default:
-		c.Kind, c.Events = ChangedRecovered, r.events()
-		c.Notice, _, _ = fallback.Announce(fallback.Told{Selected: was.Origin, Active: was.Model}, was.Origin, was.Origin, nil)
-		c.Told = told(about, about.Selection.Told == fallback.Told{})
-		c.StoodSince = was.Since
-	}
-	return c
-}
-
-// lookBack finds why the fallback that is over had begun.
-func (c *StoryChange) lookBack(before []pastRun) {
-	for _, r := range slices.Backward(before) {
-		first, last, changed := r.net()
-		if !changed {
-			continue
-		}
-		if now := last.Write.Now; now.IsAuto() {
-			_, pair, _ := fallback.Announce(fallback.Told{}, now.Origin, now.Model, r.failures())
-			c.Reason = pair.Reason
-			if first.Write.Was.IsAuto() {
-				continue // moved on from another fallback: the first one tells why
-			}
-		}
-		return
-	}
-}
-
-func told(about About, known bool) NoticeState {
-	switch {
-	case !Shown(about.Notices, about.Session):
-		return NoticeMute
-	case known:
-		return NoticeTold
-	}
-	return NoticeDue
-}
-
-// IsDirect tells whether a key is that of the direct chats, agent:<id>:main [S1].
-func IsDirect(s fallback.SessionID) bool {
-	return strings.HasPrefix(string(s), "agent:") && strings.Count(string(s), ":") == 2 && strings.HasSuffix(string(s), ":main")
-}
-
-// renews tells whether a command begins a new session.
-func renews(command string) bool {
-	return command == "/new" || command == "/reset" || command == "sessions.reset"
-}
-
-// differ tells whether a selection has changed in a way that people care for:
-// an automatic pin that moves is none.
-func differ(was, now fallback.Selection) bool {
-	return was.Model != now.Model || was.Source != now.Source || was.Origin != now.Origin || byPerson(was.Pin) != byPerson(now.Pin)
-}
-
-func byPerson(p fallback.Pin) fallback.ProfileID {
-	if p.ByPerson() {
-		return p.Profile
-	}
-	return ""
-}
-
-// events are a run's attempts, skips and windows as people are told.
-func (r pastRun) events() []StoryEvent {
-	var list []StoryEvent
-	for _, s := range r.steps {
-		if e, ok := eventOf(s); ok {
-			list = append(list, e)
-		}
-	}
-	return list
-}
-
-func eventOf(s fallback.Step) (StoryEvent, bool) {
-	e := StoryEvent{At: s.At}
-	switch {
-	case s.Attempt != nil && s.Attempt.Skipped != fallback.SkipJumped:
-		a := s.Attempt
-		e.Model, e.Profile, e.Status, e.Detail, e.Why, e.Probe = a.Model.String(), string(a.Profile), a.Status, a.Detail, string(a.Skipped), string(a.Probe)
-		e.Reason = cmp.Or(string(a.Reason), string(a.Label))
-		switch {
-		case a.OK:
-			e.What = EventAnswered
-		case a.Skipped != "":
-			e.What = EventSkipped
-		default:
-			e.What = EventFailed
-		}
-	case s.Window != nil:
-		w := s.Window
-		e.What, e.Profile, e.Model, e.Reason, e.Until = EventRests, string(w.Profile), w.Model, string(w.Window.Reason), w.Window.Until
-	default:
-		return e, false
-	}
-	return e, true
-}
-
-// failures are the run's failed attempts and skips, as Announce wants them.
-func (r pastRun) failures() []fallback.Attempt {
-	var list []fallback.Attempt
-	for _, s := range r.steps {
-		if s.Attempt != nil && !s.Attempt.OK && s.Attempt.Skipped != fallback.SkipJumped {
-			list = append(list, *s.Attempt)
-		}
-	}
-	return list
-}
-
-func (r pastRun) answered() bool {
-	return slices.ContainsFunc(r.steps, func(s fallback.Step) bool { return s.Attempt != nil && s.Attempt.OK })
-}
-
-func (r pastRun) exhausted() bool {
-	return slices.ContainsFunc(r.steps, func(s fallback.Step) bool { return s.Record != nil && s.Record.Exhausted() })
-}
-
-// unanswered tells whether a message of a person found no model.
-func (r pastRun) unanswered() bool {
-	return r.kind == fallback.Chat && !r.answered() && len(r.failures()) > 0
-}
-
-// lastFailure finds the latest message that no model answered.
-func lastFailure(runs []pastRun) *StoryFailure {
-	var f *StoryFailure
-	for _, r := range runs {
-		switch {
-		case r.unanswered():
-			next := &StoryFailure{At: r.steps[len(r.steps)-1].At, Run: r.id, Events: r.events(), Count: 1, Open: !r.exhausted()}
-			if f != nil {
-				next.Count += f.Count
-			}
-			f = next
-		case f != nil && r.kind == fallback.Chat && r.answered():
-			f.Answered = true
-		}
-	}
-	return f
-}
-
-// looks collects what came of the selected model since the change.
-func looks(runs []pastRun, selected fallback.Model) *StoryLooks {
-	var l StoryLooks
-	for _, r := range runs {
-		for _, s := range r.steps {
-			a := s.Attempt
-			if a == nil || a.Model != selected || r.kind != fallback.Chat {
-				continue
-			}
-			if l.Last, _ = eventOf(s); a.Skipped != "" {
-				l.Skipped++
-			} else {
-				l.Asked++
-			}
-		}
-	}
-	if l.Asked+l.Skipped == 0 {
-		return nil
-	}
-	return &l
 }

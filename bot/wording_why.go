@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"standin/fallback"
+	"standin/fallback/provider"
 )
 
 // SayWhy tells a Story in plain sentences, for /why and `standin why`. Times are
@@ -40,10 +41,13 @@ func FailureLine(err error, now time.Time) (line string, rooms bool) {
 func Word(r fallback.Reason) string { return word(r) }
 
 // Clock is a moment for people, as precise as its distance asks for: the time
-// of day, with the day when that is another one than now's.
+// of day, with its seconds when they matter, with the day when that is another
+// one than now's.
 func Clock(at, now time.Time) string {
 	at = at.In(now.Location())
 	switch y, d := at.Year(), at.YearDay(); {
+	case now.Sub(at).Abs() < 5*time.Minute:
+		return at.Format(time.TimeOnly)
 	case y == now.Year() && d == now.YearDay():
 		return at.Format("15:04")
 	case now.Sub(at).Abs() < 6*24*time.Hour:
@@ -71,6 +75,17 @@ func ago(d time.Duration) string {
 type teller struct {
 	now   time.Time
 	lines []string
+	zoned bool // the zone of the times has been named
+}
+
+// when is a moment; the first one names the zone, which need not be the reader's.
+func (t *teller) when(at time.Time) string {
+	if t.zoned {
+		return Moment(at, t.now)
+	}
+	t.zoned = true
+	clock := Clock(at, t.now)
+	return clock + " " + at.In(t.now.Location()).Format("MST") + strings.TrimPrefix(Moment(at, t.now), clock)
 }
 
 func (t *teller) say(format string, args ...any) {
@@ -94,37 +109,46 @@ func (t *teller) standing(s Story) string {
 func (t *teller) nothing(s Story) string {
 	switch {
 	case s.Selected != s.Active || chosen(fallback.Why(s.Cause)):
-		return "How that came about is not on record any more."
+		return "How that came about is not on record."
 	case s.Since.IsZero():
 		return "Nothing has happened in this session that I know of: no change, no failure."
 	}
-	return fmt.Sprintf("Nothing has changed that since %s, which is as far back as I looked.", Clock(s.Since, t.now))
+	return fmt.Sprintf("Nothing has changed that since %s, which is as far back as I looked.", t.when(s.Since))
 }
 
 // change tells the last change.
 func (t *teller) change(s Story) {
-	switch c := s.Change; c.Kind {
+	c := s.Change
+	if c.To != s.Stored {
+		// A moment ago, or by something that keeps no record, such as an import.
+		t.say("How that came about is not on record. The last change that is:")
+	}
+	switch c.Kind {
 	case ChangedFallback:
-		if c.To != s.Active || s.Selected == s.Active { // the row was changed by something that kept no record
-			t.say("The last change on record: %s stood in for %s from %s.", c.To, c.Origin, Moment(c.At, t.now))
+		if c.To == s.Active && s.Selected != s.Active {
+			t.say("It stands in since %s, because of this:", t.when(c.At))
 		} else {
-			t.say("It stands in since %s, because of this:", Moment(c.At, t.now))
+			t.say("%s stood in for %s from %s, because of this:", c.To, c.Origin, t.when(c.At))
 		}
-		t.events(c.Events, c.From, c.Open)
+		if c.From != "" {
+			t.say("- until then %s had stood in%s", c.From, because(c.Began))
+		}
+		t.events(c.Events, c.Open)
 		t.told(c)
 	case ChangedRecovered:
-		t.say("%s is back since %s.", c.Origin, Moment(c.At, t.now))
+		t.say("%s is back since %s.", c.Origin, t.when(c.At))
 		line := c.From + " had stood in"
 		if !c.StoodSince.IsZero() {
 			line += fmt.Sprintf(" for %s, since %s", age(c.At.Sub(c.StoodSince)), Clock(c.StoodSince, t.now))
 		}
-		if c.Reason != "" {
-			line += ": " + strings.TrimRight(c.Reason, ".")
+		line += "."
+		if c.Began != "" {
+			line += " It began with: " + c.Began
 		}
-		t.say("%s.", line)
+		t.say("%s", line)
 		t.told(c)
 	case ChangedByRule:
-		t.say("At %s the stored choice %s was taken away: %s.", Moment(c.At, t.now), c.From, rule(fallback.ClearWhy(c.Rule)))
+		t.say("At %s the stored choice %s was taken away: %s.", t.when(c.At), c.From, rule(fallback.ClearWhy(c.Rule)))
 	case ChangedByPerson, ChangedByReset:
 		t.say("%s", t.person(c, s))
 	}
@@ -147,12 +171,12 @@ func (t *teller) person(c *StoryChange, s Story) string {
 	case c.To != "":
 		what = "chose " + c.To
 		if c.Pin != "" {
-			what += " with the credential " + c.Pin
+			what += " (credential " + c.Pin + ")"
 		}
 	case c.From == "" && c.Pin != "":
 		what = "chose the default with the credential " + c.Pin
 	}
-	line := fmt.Sprintf("%s %s with %s at %s.", who, what, c.Command, Moment(c.At, t.now))
+	line := fmt.Sprintf("%s %s with %s at %s.", who, what, c.Command, t.when(c.At))
 	switch {
 	case c.Origin != "":
 		line += fmt.Sprintf(" Until then %s stood in for %s.", c.From, c.Origin)
@@ -179,13 +203,13 @@ func rule(r fallback.ClearWhy) string {
 	return "it was stale (" + string(r) + ")"
 }
 
-// events lists what befell a message. before is the model that the session
-// stood on already, "" for none.
-func (t *teller) events(list []StoryEvent, before string, open bool) {
-	if before != "" {
-		t.say("- until then %s had stood in", before)
-	}
+// events lists what befell a message.
+func (t *teller) events(list []StoryEvent, open bool) {
 	for _, e := range list {
+		if e.What == EventRests {
+			t.say("  %s", t.event(e))
+			continue
+		}
 		t.say("- %s %s", e.At.In(t.now.Location()).Format(time.TimeOnly), t.event(e))
 	}
 	if open {
@@ -210,7 +234,7 @@ func (t *teller) event(e StoryEvent) string {
 		if e.Model != "" {
 			of = ", for " + e.Model + " only"
 		}
-		return fmt.Sprintf("  %s rests until %s (%s%s)", e.Profile, Clock(e.Until, t.now), word(fallback.Reason(e.Reason)), of)
+		return fmt.Sprintf("%s then rests until %s (%s%s)", e.Profile, Clock(e.Until, t.now), word(fallback.Reason(e.Reason)), of)
 	}
 	return e.Model + with + " failed: " + failing(e)
 }
@@ -218,13 +242,51 @@ func (t *teller) event(e StoryEvent) string {
 // failing is a failure's class, status and text.
 func failing(e StoryEvent) string {
 	s := word(fallback.Reason(e.Reason))
+	if e.Reason == string(fallback.Timeout) { // what the class says is not what was seen
+		switch {
+		case e.Status >= 500:
+			s = "unavailable"
+		case e.Status == 0:
+			s = "no answer"
+		}
+	}
 	if e.Status != 0 {
 		s += fmt.Sprintf(", HTTP %d", e.Status)
 	}
-	if e.Detail != "" && !strings.EqualFold(e.Detail, s) {
+	switch broke := transportWord(provider.Transport(e.Detail)); {
+	case broke != "":
+		s += ", " + broke
+	case e.Detail != "" && !strings.EqualFold(e.Detail, s):
 		s += ", “" + excerpt(e.Detail, 160) + "”"
 	}
 	return s
+}
+
+// transportWord words what broke below HTTP, "" for anything else.
+func transportWord(t provider.Transport) string {
+	switch t {
+	case provider.DNSFailed:
+		return "its name was not found"
+	case provider.Refused:
+		return "the connection was refused"
+	case provider.Reset:
+		return "the connection was reset"
+	case provider.EOF:
+		return "the connection was closed"
+	case provider.TLSFailed:
+		return "no secure connection"
+	case provider.ConnectTimeout:
+		return "no connection came about"
+	case provider.FirstTokenTimeout:
+		return "it did not begin to answer"
+	case provider.IdleTimeout:
+		return "it fell silent in the middle"
+	case provider.AttemptTimeout:
+		return "its time was over"
+	case provider.OtherTransport:
+		return "the connection failed"
+	}
+	return ""
 }
 
 // skipped says why no request was made.
@@ -269,11 +331,11 @@ func (t *teller) unanswered(s Story) {
 		return
 	}
 	if f.Open {
-		t.say("A message of %s has no answer on record:", Moment(f.At, t.now))
+		t.say("A message of %s has no answer on record:", t.when(f.At))
 	} else {
-		t.say("At %s no model answered a message:", Moment(f.At, t.now))
+		t.say("At %s no model answered a message:", t.when(f.At))
 	}
-	t.events(f.Events, "", false)
+	t.events(f.Events, false)
 	line := "The stored choice stayed as it was."
 	if f.Count > 1 {
 		line += fmt.Sprintf(" It was the last of %d such messages.", f.Count)
@@ -289,21 +351,27 @@ func (t *teller) looks(s Story) {
 	if s.Selected == s.Active {
 		return
 	}
-	if l := s.Looks; l != nil {
-		line := fmt.Sprintf("Since then %s was asked again %s", s.Selected, times(l.Asked))
-		if l.Asked == 0 {
-			line = fmt.Sprintf("Since then %s was due %s and passed over", s.Selected, times(l.Skipped))
-		}
-		t.say("%s, last at %s: %s.", line, Moment(l.Last.At, t.now), outcome(l.Last))
+	if l := s.Looks; l != nil && l.Asked > 0 {
+		t.say("Since then %s was asked again %s%s: %s.", s.Selected, times(l.Asked), t.lastOf(l.Asked, l.LastAsked), outcome(l.LastAsked))
+	}
+	if l := s.Looks; l != nil && l.Passed > 0 {
+		t.say("It was due and passed over %s%s: %s.", times(l.Passed), t.lastOf(l.Passed, l.LastPassed), outcome(l.LastPassed))
 	}
 	switch {
 	case !s.Next.After(t.now):
 		t.say("%s is asked again with the next message.", s.Selected)
 	case s.Guessed:
-		t.say("%s is asked again with the first message after %s; if standin was restarted meanwhile, with the next one.", s.Selected, Moment(s.Next, t.now))
+		t.say("%s is asked again with the first message after %s; if standin was restarted meanwhile, with the next one.", s.Selected, t.when(s.Next))
 	default:
-		t.say("%s is asked again with the first message after %s.", s.Selected, Moment(s.Next, t.now))
+		t.say("%s is asked again with the first message after %s.", s.Selected, t.when(s.Next))
 	}
+}
+
+func (t *teller) lastOf(n int, e StoryEvent) string {
+	if n == 1 {
+		return ", at " + t.when(e.At)
+	}
+	return ", last at " + t.when(e.At)
 }
 
 func outcome(e StoryEvent) string {
