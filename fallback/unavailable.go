@@ -27,7 +27,9 @@ func Unavailable(us []Usage, model string, now time.Time) Reason {
 // score adds what one profile says. An open cooldown is the sum of its failures
 // by reason, since the window itself knows only the newest. An auth window is
 // the exception: it is passed over as auth, whatever else failed before
-// [D13c], because waiting does not mend it.
+// [D13c], because waiting does not mend it. The other way round an old refusal
+// whose window has passed says nothing of a later cooldown: its count lives on
+// for a day [D1], but only to climb the ladder.
 func (u *Usage) score(score *[len(causes)]int, model string, now time.Time) {
 	add := func(r Reason, n int) {
 		for i, cause := range causes {
@@ -52,11 +54,20 @@ func (u *Usage) score(score *[len(causes)]int, model string, now time.Time) {
 	switch {
 	case u.Whole.Active(now) && (u.Whole.Reason == AuthFailed || u.Whole.Reason == AuthPermanent):
 		add(u.Whole.Reason, max(1, u.Errors))
-	case len(u.Failures) == 0:
-		add(orUnknown(w.Reason), 1)
 	default:
+		counted := 0
 		for r, n := range u.Failures {
+			switch r {
+			case AuthFailed, AuthPermanent, Billing:
+				if w.Reason != NoReason {
+					continue // theirs is not the open window
+				}
+			}
 			add(r, n)
+			counted += n
+		}
+		if counted == 0 {
+			add(orUnknown(w.Reason), 1)
 		}
 	}
 }

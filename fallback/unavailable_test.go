@@ -89,3 +89,14 @@ func TestChangesTellTheWindowOfTheFailure(t *testing.T) {
 		t.Errorf("a success tells of %v", got)
 	}
 }
+
+// One refusal of this morning does not make an overload of now an auth issue:
+// waiting mends it, so the provider is probed and the room hears the real cause.
+func TestAnOldRefusalIsNotTheCauseOfALaterCooldown(t *testing.T) {
+	cfg := DefaultCooldowns()
+	u := Usage{}.After(Failed{Provider: "openai", Model: "m", Reason: AuthFailed, Status: 401}, cfg, after(0))
+	u = u.After(Failed{Provider: "openai", Model: "m", Reason: Overloaded, Status: 503}, cfg, after(time.Hour))
+	if got := Unavailable([]Usage{u}, "m", after(time.Hour+time.Second)); got != Overloaded {
+		t.Errorf("unavailable for %s, want overloaded", got)
+	}
+}
