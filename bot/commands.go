@@ -34,6 +34,8 @@ type order struct {
 	now  time.Time
 	sess Session
 	sel  fallback.Selection
+	goes fallback.Selection // what a turn would go by: sel, or the parent's choice [T4]
+	from fallback.SessionID // whose choice that is, when it is not this session's
 }
 
 // reply is what a command gives back: an answer, and the change that is written
@@ -135,8 +137,10 @@ func (b *Bot) run(ctx context.Context, cfg *Config, row Accepted, c call) (reply
 		if o.sess, err = b.Store.Session(ctx, row.Session); err != nil {
 			return err
 		}
-		o.sel, err = b.Store.Selection(ctx, row.Session)
-		return err
+		if o.sel, err = b.Store.Selection(ctx, row.Session); err != nil {
+			return err
+		}
+		return o.inherit(ctx)
 	})
 	if err != nil {
 		return reply{}, err
@@ -144,6 +148,21 @@ func (b *Bot) run(ctx context.Context, cfg *Config, row Accepted, c call) (reply
 	r, err := c.cmd.obey(ctx, o)
 	r.change = o.change(r)
 	return r, err
+}
+
+// inherit finds what a turn of the session would go by (3.8).
+func (o *order) inherit(ctx context.Context) error {
+	o.goes = o.sel
+	parent := o.sess.ParentOf()
+	if parent == "" || !o.sel.Model.IsZero() {
+		return nil
+	}
+	sel, err := o.Store.Selection(ctx, parent)
+	if err != nil || sel.Model.IsZero() {
+		return err
+	}
+	o.goes.Model, o.goes.Source, o.goes.Origin, o.from = sel.Model, sel.Source, sel.Origin, parent
+	return nil
 }
 
 // plan is what a chat turn of the session would do now, under the stored

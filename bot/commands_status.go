@@ -25,7 +25,7 @@ type view struct {
 
 // view reads the session's selection as a chat turn would now.
 func (o *order) view() view {
-	v := view{Plan: o.plan(o.sel)}
+	v := view{Plan: o.plan(o.goes)}
 	v.Chain = fallback.Chain(o.cfg.Fallback, v.Plan)
 	v.Selected, v.Active = v.Plan.Selected, v.Plan.Requested
 	if v.Active != v.Selected {

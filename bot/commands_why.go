@@ -21,7 +21,7 @@ func obeyWhy(ctx context.Context, o *order) (reply, error) {
 		return reply{}, err
 	}
 	v := o.view()
-	about := About{Session: o.row.Session, Selection: o.sel, Plan: v.Plan, Notices: o.cfg.Notices}
+	about := About{Session: o.row.Session, Selection: o.goes, From: o.from, Plan: v.Plan, Notices: o.cfg.Notices}
 	if v.Probing {
 		about.Next = &v.Probe
 	}
@@ -41,7 +41,7 @@ func (o *order) explained(ctx context.Context) view {
 		o.Log.Error("record not read for a status", "session", o.row.Session, "err", err)
 		return v
 	}
-	story := Tell(About{Session: o.row.Session, Selection: o.sel, Plan: v.Plan}, steps)
+	story := Tell(About{Session: o.row.Session, Selection: o.goes, From: o.from, Plan: v.Plan}, steps)
 	if c := story.Change; c != nil && c.Kind == ChangedFallback && c.To == v.Active.String() {
 		v.Reason = cmp.Or(c.Reason, v.Reason)
 	}

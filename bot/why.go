@@ -25,6 +25,7 @@ type Story struct {
 	Active   string `json:"active"`   // what answers; differs while a fallback stands in
 	Default  string `json:"default,omitempty"`
 	Stored   string `json:"stored,omitempty"` // the model in the session's row, "" for none
+	From     string `json:"from,omitempty"`   // the session whose choice this is, when it is not its own
 	Cause    string `json:"cause"`            // fallback.Why: default, agent, auto, user …
 	Strict   bool   `json:"strict"`
 
@@ -134,7 +135,8 @@ type StoryFailure struct {
 // About is what Tell knows beside the record.
 type About struct {
 	Session   fallback.SessionID
-	Selection fallback.Selection // as it is stored now
+	Selection fallback.Selection // that it goes by now
+	From      fallback.SessionID // whose selection that is, "" for its own [T4]
 	Plan      fallback.Plan      // what a message would do under it
 	Notices   Notices
 	// Next is the engine's word on when the selected model is asked again; nil
@@ -146,7 +148,7 @@ type About struct {
 func Tell(about About, steps []fallback.Step) Story {
 	plan := about.Plan
 	s := Story{Session: string(about.Session), Selected: plan.Selected.String(), Active: plan.Requested.String(),
-		Default: plan.Primary.String(), Stored: about.Selection.Model.String(), Cause: string(plan.Why), Strict: plan.Strict}
+		Default: plan.Primary.String(), Stored: about.Selection.Model.String(), From: string(about.From), Cause: string(plan.Why), Strict: plan.Strict}
 	steps = slices.Clone(steps)
 	slices.Reverse(steps)
 	if len(steps) > 0 {

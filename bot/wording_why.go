@@ -14,7 +14,7 @@ import (
 func SayWhy(s Story, now time.Time) string {
 	t := teller{now: now}
 	t.say("%s", t.standing(s))
-	if s.Change == nil {
+	if s.Change == nil || s.From != "" {
 		t.say("%s", t.nothing(s))
 	} else {
 		t.change(s)
@@ -108,6 +108,8 @@ func (t *teller) standing(s Story) string {
 // nothing says that no change is on record, and how far the record goes back.
 func (t *teller) nothing(s Story) string {
 	switch {
+	case s.From != "":
+		return fmt.Sprintf("It goes by the choice that was made in %s; how that came about can be asked there.", s.From)
 	case s.Selected != s.Active || chosen(fallback.Why(s.Cause)):
 		return "How that came about is not on record."
 	case s.Since.IsZero():
