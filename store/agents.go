@@ -76,7 +76,7 @@ func (a *agents) open(ctx context.Context, id fallback.AgentID, make bool) (*fil
 		f, err = openFile(ctx, path, agentKind())
 	}
 	if err == nil && a.hasty {
-		err = f.neverSync(ctx)
+		err = f.makeHasty(ctx)
 	}
 	if err != nil {
 		return nil, err

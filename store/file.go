@@ -25,7 +25,7 @@ type file struct {
 	path  string
 	reads *sql.DB
 	w     *writer // nil: open for reading only
-	hasty bool    // writes do not wait for the disk
+	hasty bool    // of a throwaway store
 
 	mu       sync.Mutex
 	prepared map[string]*sql.Stmt // of reads
@@ -167,6 +167,11 @@ func (f *file) close() error {
 
 // row reads one row beside the writer; found is false when there is none.
 func (f *file) row(ctx context.Context, query string, args []any, dest ...any) (found bool, err error) {
+	release, err := f.reader(ctx)
+	if err != nil {
+		return false, trouble(f.path, interrupted(ctx, err))
+	}
+	defer release()
 	s, err := f.stmt(ctx, query)
 	if err != nil {
 		return false, trouble(f.path, interrupted(ctx, err))
@@ -177,6 +182,11 @@ func (f *file) row(ctx context.Context, query string, args []any, dest ...any) (
 
 // each reads rows beside the writer and hands each one to scan.
 func (f *file) each(ctx context.Context, query string, args []any, scan func(scan func(dest ...any) error) error) error {
+	release, err := f.reader(ctx)
+	if err != nil {
+		return trouble(f.path, interrupted(ctx, err))
+	}
+	defer release()
 	s, err := f.stmt(ctx, query)
 	if err != nil {
 		return trouble(f.path, interrupted(ctx, err))
@@ -200,7 +210,11 @@ func (f *file) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 	if s, ok := f.prepared[query]; ok {
 		return s, nil
 	}
-	s, err := f.reads.PrepareContext(ctx, query)
+	prepare := f.w.prepareRead
+	if f.reads != nil {
+		prepare = f.reads.PrepareContext
+	}
+	s, err := prepare(ctx, query)
 	if err == nil {
 		f.prepared[query] = s
 	}

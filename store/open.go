@@ -15,8 +15,8 @@ import (
 type Options struct {
 	Dir string       // the state directory; made with mode 0700 when missing [D15]
 	Log *slog.Logger // nil: silent
-	// Throwaway says that nobody needs the files after a crash of the machine:
-	// writes do not wait for the disk.
+	// Throwaway says that nobody needs the files after the process, or reads
+	// them beside it: writes do not wait for the disk, nor for other readers.
 	Throwaway bool
 }
 
@@ -58,7 +58,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	d := &DB{dir: o.Dir, log: o.logger(), main: main, lock: l, agents: newAgents(o.Dir, false)}
 	if o.Throwaway {
 		d.agents.hasty = true
-		if err := main.neverSync(ctx); err != nil {
+		if err := main.makeHasty(ctx); err != nil {
 			return nil, errors.Join(err, main.close(), l.release())
 		}
 	}

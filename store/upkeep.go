@@ -141,6 +141,9 @@ func (f *file) backup(ctx context.Context, path string) error {
 		return fmt.Errorf("back up %s: %w", f.path, err)
 	}
 	_ = made.Close()
+	if f.hasty {
+		return f.backupAlone(ctx, path)
+	}
 	db, err := sql.Open("sqlite3", dsn(f.path, "mode=rw", fmt.Sprintf("_busy_timeout=%d", busyBound.Milliseconds())))
 	if err != nil {
 		return err
