@@ -172,6 +172,9 @@ func (w *walk) call(ctx context.Context, c candidate, v Verdict, p Profile) (*an
 		w.ask.OnDiscard()
 	}
 	if ctx.Err() != nil {
+		// The caller ended the call: it happened, and it says nothing of the vendor [D6, I10].
+		a.Detail = clip(oneLine(provider.Redact(context.Cause(ctx).Error())), 400)
+		w.step(ctx, Step{What: StepAttempt, Attempt: &a})
 		return nil, Class{}, context.Cause(ctx)
 	}
 	class := Classify(SignalOf(err))
