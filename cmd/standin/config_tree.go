@@ -104,7 +104,11 @@ func (n *node) at(p keyPath) (found *node, written bool) {
 				next = e.value
 			}
 		case int:
-			for _, item := range n.items {
+			if s < len(n.items) && n.items[s].index == s {
+				next = n.items[s]
+				break
+			}
+			for _, item := range n.items { // some before it were taken out
 				if item.index == s {
 					next = item
 				}

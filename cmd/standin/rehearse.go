@@ -8,6 +8,8 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime"
+	"runtime/debug"
 )
 
 // rehearseCmd is `standin rehearse`: a scripted outage, played through the real
@@ -22,6 +24,10 @@ type rehearseCmd struct {
 // everything that is expected held, 1 when something did not, 2 when a script or
 // the config cannot be used.
 func (c rehearseCmd) Run(w world) error {
+	// One thing happens after the other in a rehearsal, so a second processor
+	// would only be waited for; and what is remembered is thrown away soon.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	worst := exitOK
 	for i, file := range c.Files {
 		if i > 0 && !c.JSON {
