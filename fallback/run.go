@@ -284,6 +284,9 @@ func (w *walk) walk(ctx context.Context) (*Outcome, error) {
 		}
 		w.remember(c, verdict, class)
 		move, _ := Advance(class, c.left)
+		if errors.Is(err, ErrRunDeadline) {
+			move = Stop // no candidate is begun with no time [I13]
+		}
 		w.failed(ctx, c, move)
 		// Who chose another model meanwhile is answered by it, even when this was
 		// the last candidate and its failure the one to be told.
@@ -304,12 +307,15 @@ func (w *walk) mayGoOn(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if !w.deadline.IsZero() && !w.Now().Before(w.deadline) {
+	if w.overdue() {
 		w.last = ErrRunDeadline
 		return w.summary(ctx)
 	}
 	return nil
 }
+
+// overdue tells whether the run's own time is over.
+func (w *walk) overdue() bool { return !w.deadline.IsZero() && !w.Now().Before(w.deadline) }
 
 // engage writes a fallback's choice down before it is tried, so that every
 // reader of the session sees what is about to run [M2]. It returns the row as

@@ -185,6 +185,13 @@ func (w *walk) call(ctx context.Context, c candidate, v Verdict, p Profile) (*an
 		class = Class{Reason: EmptyResponse, Label: LabelEmpty, Failover: true, Rule: "an answer without text"}
 	}
 	a.fail(class, err)
+	if w.ranOut(err) {
+		// Our own clock, not the vendor: it says nothing of the credential.
+		a.Code, a.Detail = codeRunDeadline, ErrRunDeadline.Error()
+		w.step(ctx, Step{What: StepAttempt, Attempt: &a})
+		w.attempts = append(w.attempts, a)
+		return nil, class, fmt.Errorf("%w: %w", ErrRunDeadline, err)
+	}
 	w.step(ctx, Step{What: StepAttempt, Attempt: &a})
 	f := seen(c.model, p, class, err, w.Now())
 	if err := w.usage(ctx, c, p, &f); err != nil {
@@ -192,6 +199,16 @@ func (w *walk) call(ctx context.Context, c candidate, v Verdict, p Profile) (*an
 	}
 	w.attempts = append(w.attempts, a)
 	return nil, class, err
+}
+
+// codeRunDeadline is the code of an attempt that the run's own deadline ended.
+const codeRunDeadline = "run_deadline"
+
+// ranOut tells whether it was the run's time that ended the attempt, and no
+// limit of the attempt's own [I13, D23].
+func (w *walk) ranOut(err error) bool {
+	var e *provider.Error
+	return errors.As(err, &e) && e.Transport == provider.AttemptTimeout && w.overdue()
 }
 
 // The answers that are failures although the vendor said 200 [M26, M28].
@@ -213,8 +230,8 @@ func judge(r *provider.Reply) error {
 }
 
 // seen is what a failure says to the profile's windows and to rotation. A
-// subscription's own reset time counts for logins alone: an API key has no such
-// window [M19].
+// subscription's own reset time blocks logins alone [M19]; for an API key it is
+// a hint like any other, when there is no plainer one [IL-293].
 func seen(m Model, p Profile, class Class, err error, now time.Time) Failed {
 	f := Failed{Provider: m.Provider, Model: m.Name, Reason: class.Reason}
 	var e *provider.Error
@@ -222,11 +239,11 @@ func seen(m Model, p Profile, class Class, err error, now time.Time) Failed {
 		return f
 	}
 	f.Status, f.Transport, f.RetryAfter, f.Streamed = e.Status, e.Transport, e.RetryAfter, e.Streamed
+	var windows []LimitWindow
+	for _, w := range e.Windows {
+		windows = append(windows, LimitWindow{Used: w.Used, Reset: w.Reset(now)})
+	}
 	if p.Type == OAuth || p.Type == Token {
-		var windows []LimitWindow
-		for _, w := range e.Windows {
-			windows = append(windows, LimitWindow{Used: w.Used, Reset: w.Reset(now)})
-		}
 		f.Reset, f.ResetSource = ResetTime(windows, now), "codex_rate_limits"
 	}
 	return f

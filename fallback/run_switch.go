@@ -13,18 +13,21 @@ import (
 
 // pause waits before this candidate is asked once more. again is false when the
 // user has chosen another model meanwhile: nobody wants the next credential or
-// the repetition then, and the walk follows the choice (17.2).
+// the repetition then, and the walk follows the choice (17.2). It is false as
+// well when the run's time is over.
 func (w *walk) pause(ctx context.Context, c candidate, d time.Duration) (again bool, err error) {
 	if w.switched(ctx, c) {
 		return false, nil
 	}
-	if d <= 0 {
-		return true, nil
+	if d > 0 {
+		if err := w.Sleep(ctx, d); err != nil {
+			return false, err
+		}
+		if w.switched(ctx, c) {
+			return false, nil
+		}
 	}
-	if err := w.Sleep(ctx, d); err != nil {
-		return false, err
-	}
-	return !w.switched(ctx, c), nil
+	return !w.overdue(), nil
 }
 
 // switched tells whether the user's choice has left the candidate that runs. A

@@ -15,11 +15,13 @@ import (
 	"standin/bot"
 	"standin/channels"
 	"standin/fallback"
+	"standin/fallback/provider/providertest"
 )
 
 // More words of the scenarios, for many messages and for what lies beneath.
 //
 //	again                     the platform delivers the latest message once more
+//	refuse KEY…               vendors refuse these credentials from here on
 //	heal                      every vendor answers plainly from here on
 //	settle                    wait until all turns and sends are done
 //	many N GAP TEXT           N messages, one each GAP, each dealt with before the next
@@ -35,6 +37,7 @@ import (
 func crowdCommands() map[string]func(*house, *testscript.TestScript, []string) {
 	return map[string]func(*house, *testscript.TestScript, []string){
 		"again":    (*house).scriptAgain,
+		"refuse":   (*house).scriptRefuse,
 		"heal":     (*house).scriptHeal,
 		"settle":   (*house).scriptSettle,
 		"many":     (*house).scriptMany,
@@ -52,6 +55,12 @@ func crowdCommands() map[string]func(*house, *testscript.TestScript, []string) {
 func (h *house) scriptAgain(ts *testscript.TestScript, _ []string) {
 	ts.Check(h.room.Say(context.Background(), channels.Inbound{ID: strconv.Itoa(h.said), Text: "delivered again"}))
 	h.scriptSettle(ts, nil)
+}
+
+func (h *house) scriptRefuse(ts *testscript.TestScript, args []string) {
+	for _, key := range args {
+		h.vendors.Always(providertest.When{Key: key}, act(ts, "401:invalid api key"))
+	}
 }
 
 func (h *house) scriptHeal(*testscript.TestScript, []string) { h.vendors.Heal() }

@@ -168,8 +168,9 @@ func (h *house) scriptAlways(ts *testscript.TestScript, args []string) {
 }
 
 // act reads one act: ok, ok:TEXT, empty, hang, reset, refused, dns, tls,
-// break:TEXT, stall:TEXT, or STATUS[+HEADER=VALUE…][:TEXT], where a TEXT that is
-// JSON is the whole body. 10s/503 takes ten seconds.
+// break:TEXT, stall:TEXT, slow:TEXT (5 s before each word), or
+// STATUS[+HEADER=VALUE…][:TEXT], where a TEXT that is JSON is the whole body.
+// 10s/503 takes ten seconds.
 func act(ts *testscript.TestScript, s string) providertest.Act {
 	if wait, rest, ok := strings.Cut(s, "/"); ok {
 		if d, err := time.ParseDuration(wait); err == nil {
@@ -189,6 +190,8 @@ func act(ts *testscript.TestScript, s string) providertest.Act {
 		return providertest.Hang()
 	case "break":
 		return providertest.StreamBreak(arg)
+	case "slow":
+		return providertest.Answer(arg).Pace(5 * time.Second)
 	case "stall":
 		return providertest.Stall(arg)
 	case "reset", "refused", "dns", "tls":
