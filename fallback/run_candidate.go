@@ -243,8 +243,11 @@ func seen(m Model, p Profile, class Class, err error, now time.Time) Failed {
 	for _, w := range e.Windows {
 		windows = append(windows, LimitWindow{Used: w.Used, Reset: w.Reset(now)})
 	}
-	if p.Type == OAuth || p.Type == Token {
-		f.Reset, f.ResetSource = ResetTime(windows, now), "codex_rate_limits"
+	switch reset := ResetTime(windows, now); {
+	case p.Type == OAuth || p.Type == Token:
+		f.Reset, f.ResetSource = reset, "codex_rate_limits"
+	case f.RetryAfter == 0 && !reset.IsZero():
+		f.RetryAfter = reset.Sub(now)
 	}
 	return f
 }

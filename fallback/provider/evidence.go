@@ -54,6 +54,9 @@ func errorFrom(provider, model string, status int, header http.Header, body []by
 	if !ok {
 		wait = env.retry
 	}
+	if wait == 0 && !ok && e.Status == http.StatusTooManyRequests {
+		wait = limitReset(header, time.Now())
+	}
 	e.RetryAfter = wait
 	e.Windows = usageWindows(body, header)
 	return e
