@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"standin/fallback"
+	"standin/fallback/provider"
 )
 
 // whyNot is a failed turn as it is told.
@@ -57,11 +58,16 @@ func what(c fallback.Cause) string {
 		}
 		return subject(c) + " temporarily rate-limited" + busy(c) + "."
 	case fallback.CauseAuth:
+		if c.Profile != "" {
+			return fmt.Sprintf("%s could not be asked: the credential %s, which was chosen for this session, is expired or incomplete.", model, c.Profile)
+		}
 		return fmt.Sprintf("%s could not be asked: its credential is missing or was refused.", model)
 	case fallback.CauseMissingModel:
 		return fmt.Sprintf("The provider does not know the model %s.", model)
 	case fallback.CauseBudget:
 		return "The spending limit set for this bot is used up."
+	case fallback.CauseNetwork:
+		return "No model could be connected to: " + unreached(c) + ". This looks like a network problem on the machine that I run on."
 	case fallback.CauseUnreachable:
 		if len(c.Attempts) > 1 {
 			return "None of the models could be reached in time: " + tried(c) + "."
@@ -132,6 +138,9 @@ func next(c fallback.Cause) string {
 		}
 		return "Please try again in a few minutes." + back
 	case fallback.CauseAuth:
+		if c.Profile != "" {
+			return "/model " + c.Model.String() + " without a credential lets me choose one again."
+		}
 		if c.Command != "" {
 			return "Whoever runs this bot can mend it with: " + c.Command + "." + back
 		}
@@ -142,7 +151,7 @@ func next(c fallback.Cause) string {
 		return "Whoever runs this bot can raise it; otherwise I answer again when the next period begins."
 	case fallback.CauseDeadline:
 		return "Please try again, perhaps with a smaller question." + back
-	case fallback.CauseUnreachable, fallback.CauseMixed:
+	case fallback.CauseNetwork, fallback.CauseUnreachable, fallback.CauseMixed:
 		return "Please try again in a few minutes; /status tells more." + back
 	case fallback.CauseSwitching:
 		return "Please send your message again."
@@ -175,6 +184,19 @@ func tried(c fallback.Cause) string {
 	var s []string
 	for _, a := range c.Attempts {
 		s = append(s, fmt.Sprintf("%s (%s)", a.Model, reason(a)))
+	}
+	return strings.Join(s, ", ")
+}
+
+// unreached lists each candidate with what its connection met.
+func unreached(c fallback.Cause) string {
+	words := map[provider.Transport]string{
+		provider.DNSFailed: "its address is not known", provider.Refused: "connection refused",
+		provider.TLSFailed: "no secure connection", provider.ConnectTimeout: "no connection in time",
+	}
+	var s []string
+	for _, a := range c.Attempts {
+		s = append(s, fmt.Sprintf("%s (%s)", a.Model, words[a.Transport]))
 	}
 	return strings.Join(s, ", ")
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"standin/fallback"
+	"standin/fallback/provider"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -53,6 +54,12 @@ func TestFailureLines(t *testing.T) {
 		{"a subscription's limit with its time", &fallback.SummaryError{Attempts: attempts{try(gpt, fallback.RateLimit, says(429, "You have hit your usage limit, try again at 3 PM."))}}},
 		{"mixed", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.RateLimit, skipped), try(gpt, fallback.Timeout)}}},
 		{"a credential is refused", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.AuthFailed, says(401, "invalid x-api-key"))}}},
+		{"the chosen credential cannot be used", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.AuthFailed, func(a *fallback.Attempt) {
+			a.Skipped, a.Profile = fallback.SkipNoProfile, "anthropic:old"
+		})}}},
+		{"nothing could be connected to", &fallback.SummaryError{Attempts: attempts{
+			try(opus, fallback.Timeout, func(a *fallback.Attempt) { a.Transport = provider.DNSFailed }),
+			try(gpt, fallback.Unclassified, func(a *fallback.Attempt) { a.Transport = provider.TLSFailed })}}},
 		{"a model that nobody knows", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.ModelNotFound)}}},
 		{"nothing could be reached", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.Timeout), try(gpt, fallback.Timeout)}}},
 		{"one could not be reached", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.Timeout)}}},

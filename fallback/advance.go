@@ -2,6 +2,7 @@ package fallback
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -49,7 +50,11 @@ const (
 // failover.md 11]. The user's own profile is always tried [D3].
 func Visit(s Standing, now time.Time) Verdict {
 	if s.Pin.Locked() {
-		return Verdict{Do: Try}
+		if slices.ContainsFunc(s.Order, func(p Profile) bool { return p.ID == s.Pin.Profile }) {
+			return Verdict{Do: Try}
+		}
+		return Verdict{Do: Skip, Why: SkipNoProfile, Reason: AuthFailed, // (9.7)
+			Detail: fmt.Sprintf("the chosen credential %s cannot be used for %s", s.Pin.Profile, s.Model)}
 	}
 	if len(s.Order) == 0 {
 		return Verdict{Do: Skip, Why: SkipNoProfile, Reason: AuthFailed, Detail: "no usable credential for " + s.Model.Provider}

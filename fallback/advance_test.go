@@ -63,6 +63,7 @@ func TestVisit(t *testing.T) {
 		{"a primary never is (sc-130, 12.4)", primary, nil, func(s *Standing) { s.Cached = AuthFailed }, try},
 		{"the gate is asked before the cache (6.1)", other, billing(time.Hour), func(s *Standing) { s.Cached = AuthFailed }, skip(SkipBilling, Billing)},
 		{"a user's pin is tried although it cools (D3)", primary, billing(time.Hour), func(s *Standing) { s.Pin = userPin("a") }, try},
+		{"a user's pin that is no use is passed over by name (9.7)", primary, nil, func(s *Standing) { s.Pin = userPin("x") }, skip(SkipNoProfile, AuthFailed)},
 		{"an automatic pin is not", primary, billing(time.Hour), func(s *Standing) { s.Pin = autoPin("a", 0) }, skip(SkipBilling, Billing)},
 	}
 	for _, tt := range tests {

@@ -21,6 +21,9 @@ type Cause struct {
 	Auth CredentialType
 	// Reason is the class of that failure, for lines that name it.
 	Reason Reason
+	// Profile is the credential that a person chose for the session and that
+	// cannot be used; "" when nobody did (9.7).
+	Profile ProfileID
 	// Until is when the first model can be asked again, Wait how long that is
 	// from now; both zero when unknown or past.
 	Until time.Time
@@ -50,6 +53,7 @@ const (
 	CauseAuth         CauseKind = "auth"          // a credential is refused or missing
 	CauseMissingModel CauseKind = "missing_model" // the vendor does not know the model
 	CauseBudget       CauseKind = "budget"        // a spending cap of ours
+	CauseNetwork      CauseKind = "network"       // no vendor could even be connected to
 	CauseUnreachable  CauseKind = "unreachable"   // nothing but timeouts and broken connections
 	CauseDeadline     CauseKind = "deadline"      // the run's own time was over
 	CauseSwitching    CauseKind = "switching"     // the model was changed too often during the turn
@@ -103,6 +107,9 @@ func (e *SummaryError) Cause() Cause {
 	}
 	kind, about := kindOf(e, all)
 	c.Kind, c.Model, c.Auth, c.Reason = kind, about.Model, about.Auth, about.Reason
+	if about.Skipped == SkipNoProfile {
+		c.Profile = about.Profile
+	}
 	if i := slices.IndexFunc(all, Attempt.refused); i >= 0 {
 		c.Command = MendCommand(all[i].Model.Provider)
 	}
@@ -116,6 +123,15 @@ func (e *SummaryError) Cause() Cause {
 
 // usageLimit is a subscription's own sentence about its limit and its end.
 var usageLimit = regexp.MustCompile(`(?i)usage limit.*\b(try again|resets?)\b`)
+
+// unconnected tells whether no connection to the vendor came up [IL-286].
+func (a Attempt) unconnected() bool {
+	switch a.Transport {
+	case provider.DNSFailed, provider.Refused, provider.TLSFailed, provider.ConnectTimeout:
+		return true
+	}
+	return false
+}
 
 // declined tells whether the model itself would not answer: an empty answer
 // that says so, or a vendor's error that does [M28].
@@ -150,6 +166,8 @@ func kindOf(e *SummaryError, all []Attempt) (CauseKind, Attempt) {
 		return CauseMissingModel, first
 	case every(all, is(Budget)):
 		return CauseBudget, first
+	case len(all) > 1 && every(all, Attempt.unconnected):
+		return CauseNetwork, first
 	case every(all, is(Timeout, ServerError)):
 		return CauseUnreachable, first
 	case len(all) > 1:

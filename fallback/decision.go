@@ -9,23 +9,25 @@ import (
 // Attempt is one candidate that failed or was passed over, or one profile of
 // it; the last one of a good run is the success.
 type Attempt struct {
-	Model    Model
-	Profile  ProfileID
-	Auth     CredentialType // of the profile, "" when unknown
-	Reason   Reason
-	Label    Label
-	Status   int
-	Code     string
-	Detail   string // readable, redacted, at most 400 characters
-	Position int    // 1-based place of the candidate in the chain
-	Total    int
-	OK       bool
-	Skipped  SkipWhy // "" when it was tried
-	Probe    ProbeKind
-	Profiles int // how many credentials stood at the gate, 0 when unknown (20.3)
-	At       time.Time
-	Took     time.Duration
-	Tokens   provider.Tokens
+	Model   Model
+	Profile ProfileID
+	Auth    CredentialType // of the profile, "" when unknown
+	Reason  Reason
+	Label   Label
+	Status  int
+	Code    string
+	// Transport is what broke below HTTP, "" when the vendor answered.
+	Transport provider.Transport
+	Detail    string // readable, redacted, at most 400 characters
+	Position  int    // 1-based place of the candidate in the chain
+	Total     int
+	OK        bool
+	Skipped   SkipWhy // "" when it was tried
+	Probe     ProbeKind
+	Profiles  int // how many credentials stood at the gate, 0 when unknown (20.3)
+	At        time.Time
+	Took      time.Duration
+	Tokens    provider.Tokens
 }
 
 // AttemptFrom is one failed call: where it went, with what, and what came back.

@@ -30,6 +30,9 @@ func (w *walk) decide(ctx context.Context, d Decision) {
 // skip records a candidate that is passed over without a call.
 func (w *walk) skip(ctx context.Context, c candidate, v Verdict) {
 	a := w.attempt(c, v, Profile{})
+	if v.Why == SkipNoProfile && c.pin.Locked() {
+		a.Profile = c.pin.Profile // the one that a person wants, and that is no use
+	}
 	a.Skipped, a.Reason, a.Detail, a.At = v.Why, v.Reason, v.Detail, w.Now()
 	w.attempts = append(w.attempts, a)
 	w.step(ctx, Step{What: StepSkip, Attempt: &a})
@@ -94,7 +97,7 @@ func (a *Attempt) fail(class Class, err error) {
 	detail := err.Error()
 	var e *provider.Error
 	if errors.As(err, &e) {
-		a.Status, a.Code = e.Status, e.Code
+		a.Status, a.Code, a.Transport = e.Status, e.Code, e.Transport
 		switch {
 		case e.Message != "":
 			detail = e.Message

@@ -153,6 +153,32 @@ func TestCauseOf(t *testing.T) {
 			t.Errorf("auth %q", c.Auth)
 		}
 	})
+	t.Run("a chosen credential that is no use is named (9.7, IL-199)", func(t *testing.T) {
+		a := fail("openai/gpt", AuthFailed)
+		a.Skipped, a.Profile = SkipNoProfile, "openai:old"
+		if c := CauseOf(&SummaryError{Attempts: []Attempt{a}}, at(0)); c.Kind != CauseAuth || c.Profile != "openai:old" {
+			t.Errorf("%s of %q", c.Kind, c.Profile)
+		}
+	})
+	t.Run("connections that do not come up, at several vendors, are our own network [IL-286]", func(t *testing.T) {
+		dial := func(m string, tr provider.Transport) Attempt {
+			a := fail(m, Timeout)
+			a.Transport = tr
+			return a
+		}
+		for name, c := range map[string]struct {
+			attempts []Attempt
+			want     CauseKind
+		}{
+			"each in its way":           {[]Attempt{dial("a/a", provider.DNSFailed), dial("b/b", provider.Refused), dial("c/c", provider.ConnectTimeout)}, CauseNetwork},
+			"one broke in its answer":   {[]Attempt{dial("a/a", provider.DNSFailed), dial("b/b", provider.EOF)}, CauseUnreachable},
+			"one alone may be its host": {[]Attempt{dial("a/a", provider.Refused)}, CauseUnreachable},
+		} {
+			if got := CauseOf(&SummaryError{Attempts: c.attempts}, at(0)).Kind; got != c.want {
+				t.Errorf("%s: %s, want %s", name, got, c.want)
+			}
+		}
+	})
 	t.Run("the vendor's usage-limit sentence is kept (sc-180)", func(t *testing.T) {
 		if c := CauseOf(&SummaryError{Attempts: []Attempt{sentence}}, at(0)); c.Said != sentence.Detail {
 			t.Errorf("said %q", c.Said)
