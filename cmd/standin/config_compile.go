@@ -101,6 +101,7 @@ func (c *compiler) compile() *Compiled {
 		Idle:       time.Duration(d.Attempt.Idle),
 	}
 	f.RunTimeout = time.Duration(d.TimeoutSeconds) * time.Second
+	c.warnTimes(f)
 	b.MaxConcurrent, b.HistoryTurns = d.MaxConcurrent, d.HistoryLimit
 	b.Notices = bot.Notices(c.doc.Messages.FallbackNotices)
 	b.Reminder = time.Duration(c.doc.Messages.FallbackReminder)
@@ -116,6 +117,17 @@ func (c *compiler) compile() *Compiled {
 	out.Plans = plansOf(f, &b, c.doc)
 	c.warnSinglePoint(out)
 	return out
+}
+
+// warnTimes warns of a turn that is over before a silent model's limit ends: no
+// time is left for the models behind it [D23, IL-168].
+func (c *compiler) warnTimes(f *fallback.Config) {
+	if f.RunTimeout <= 0 || f.Attempt.FirstToken < f.RunTimeout {
+		return
+	}
+	c.warn(keyPath{"agents", "defaults", "timeoutSeconds"},
+		fmt.Sprintf("a turn of %s is over before a silent model's time is (attempt.firstTokenTimeout is %s), so no other model is asked in its place", f.RunTimeout, f.Attempt.FirstToken),
+		"give turns more time, or attempts less: an attempt leaves 60 s to each model after it, but takes at least 30 s")
 }
 
 // readAgents reads agents.list; without it there is one agent, main.

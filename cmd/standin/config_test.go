@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -242,6 +243,19 @@ func TestSecondProviderIsNoSinglePoint(t *testing.T) {
 	for _, f := range faults {
 		if strings.Contains(f.Msg, "single point") {
 			t.Error(f)
+		}
+	}
+}
+
+// "Attempt budget is strictly less than the run budget" [D23, IL-168].
+func TestATurnThatIsShorterThanAnAttemptIsWarnedOf(t *testing.T) {
+	for times, warns := range map[string]bool{
+		"timeoutSeconds: 120": true, "timeoutSeconds: 121": false, "timeoutSeconds: 0": false,
+		"timeoutSeconds: 60, attempt: {firstTokenTimeout: 60s}": true, "timeoutSeconds: 60, attempt: {firstTokenTimeout: 20s}": false,
+	} {
+		_, faults := read("agents: {defaults: {model: openai/gpt-5.5, "+times+"}}", env())
+		if warned := slices.ContainsFunc(faults, func(f Fault) bool { return f.Warning && strings.Contains(f.Msg, "silent model") }); warned != warns {
+			t.Errorf("%s: warned %v: %v", times, warned, faults)
 		}
 	}
 }
