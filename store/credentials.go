@@ -143,7 +143,9 @@ func (c *Credentials) Get(ctx context.Context, a fallback.AgentID, p fallback.Pr
 }
 
 // PutCredential stores a credential of the agent, in place of one with the same
-// id. It is on the disk when it returns. Routing state is left alone.
+// id. It is on the disk when it returns. Another secret than before starts
+// without windows and counts: what the former one was refused for is not its
+// fault, and who has mended a key wants it used at once [IL-023].
 func (c *Credentials) PutCredential(ctx context.Context, a fallback.AgentID, one Credential) error {
 	_, err := c.replace(ctx, a, one, nil)
 	return err
@@ -173,15 +175,20 @@ func (c *Credentials) replace(ctx context.Context, a fallback.AgentID, one Crede
 		return false, err
 	}
 	err = f.writeDurably(ctx, "store credential "+string(one.ID), func(t *tx) error {
-		if was != nil {
-			var secret string
-			found, err := t.row(`SELECT secret FROM credentials WHERE profile = ?`, []any{one.ID}, &secret)
-			if err != nil || !found || secret != was.Reveal() {
+		var secret string
+		found, err := t.row(`SELECT secret FROM credentials WHERE profile = ?`, []any{one.ID}, &secret)
+		switch {
+		case err != nil:
+			return err
+		case was != nil && (!found || secret != was.Reveal()):
+			return nil
+		case was == nil && secret != one.Secret.Reveal():
+			if _, err := t.exec(`DELETE FROM usage WHERE profile = ?`, one.ID); err != nil {
 				return err
 			}
 		}
 		replaced = true
-		_, err := t.exec(`INSERT INTO credentials (profile, provider, type, secret) VALUES (?1,?2,?3,?4)
+		_, err = t.exec(`INSERT INTO credentials (profile, provider, type, secret) VALUES (?1,?2,?3,?4)
 			ON CONFLICT (profile) DO UPDATE SET provider=?2, type=?3, secret=?4`, one.ID, one.Provider, one.Type, one.Secret.Reveal())
 		return err
 	})

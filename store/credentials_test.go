@@ -118,6 +118,43 @@ func TestReadThrough(t *testing.T) {
 	}
 }
 
+// "When the key's value changes, it is tried at once": a mended key has none of
+// the former one's windows, the same key entered again keeps them, and so does a
+// token that renews itself.
+func TestAnotherSecretStartsAfresh(t *testing.T) {
+	c := open(t, t.TempDir()).Credentials(nil)
+	put(t, c, "main", NewAPIKey("openai:default", "refused"))
+	errors := func() int {
+		t.Helper()
+		states, err := c.States(t.Context(), "main")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return states["openai:default"].Errors
+	}
+	refuse := func() {
+		t.Helper()
+		if _, _, err := c.Update(t.Context(), "main", "openai:default", func(u fallback.Usage) fallback.Usage { u.Errors++; return u }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refuse()
+	put(t, c, "main", NewAPIKey("openai:default", "refused"))
+	if errors() != 1 {
+		t.Error("the same key entered again is as good as before")
+	}
+	if ok, err := c.SwapCredential(t.Context(), "main", NewAPIKey("openai:default", "refused").Secret, NewAPIKey("openai:default", "renewed")); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if errors() != 1 {
+		t.Error("a renewed token is the same account")
+	}
+	put(t, c, "main", NewAPIKey("openai:default", "mended"))
+	if errors() != 0 {
+		t.Error("the mended key pays for the former one")
+	}
+}
+
 func TestAgentIdsStayInsideTheStateDirectory(t *testing.T) {
 	c := open(t, t.TempDir()).Credentials(nil)
 	for _, a := range []fallback.AgentID{"../evil", "a/b", `a\b`, "/abs", "..", ".", ".hidden"} {
