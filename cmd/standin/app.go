@@ -60,11 +60,12 @@ func newApp(ctx context.Context, p parts) (*app, error) {
 	a.db = db
 	a.onStop("store", func(context.Context) error { return db.Close() })
 
+	journal := journals{db.Journal(), p.witness}
 	a.runner = &fallback.Runner{
 		Selections:  db,
 		Credentials: liveCredentials{a},
 		Vendors:     p.vendors,
-		Journal:     journals{db.Journal(), p.witness},
+		Journal:     journal,
 		Log:         p.log,
 		Now:         p.now,
 		Sleep:       p.sleep,
@@ -80,6 +81,8 @@ func newApp(ctx context.Context, p parts) (*app, error) {
 		Store:       db,
 		Channels:    rooms,
 		Credentials: liveCredentials{a},
+		Journal:     journal,
+		Past:        past{db},
 		Local:       p.local,
 		Log:         p.log,
 		Now:         p.now,

@@ -42,6 +42,8 @@ type cli struct {
 	Config   configCmd   `cmd:"" help:"About the config file."`
 	Auth     authCmd     `cmd:"" help:"Stored credentials: add, list, remove."`
 	Rehearse rehearseCmd `cmd:"" help:"Play a scripted outage through the real engine and check what it expects."`
+	Explain  explainCmd  `cmd:"" help:"Say what a message would do now: which models, which credentials, and why. Asks nobody, changes nothing."`
+	Why      whyCmd      `cmd:"" help:"Tell the last change of model of a session: what failed, what stood in, who was told."`
 	Classify classifyCmd `cmd:"" help:"Say what provider errors mean: JSON lines in, JSON lines out."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 }

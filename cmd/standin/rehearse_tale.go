@@ -99,29 +99,15 @@ func (w *witness) Record(_ context.Context, s fallback.Step) {
 	}
 }
 
-// End implements bot.Store. It tells of silent turns and of the changes of the
-// selection that are not the engine's, before any post that they bring about.
+// End implements bot.Store. It tells of silent turns.
 func (w *witness) End(ctx context.Context, e bot.Ending) ([]bot.Delivery, error) {
 	if w.alive.Err() != nil {
 		return w.Store.End(ctx, e)
-	}
-	changes := e.Choose != nil || e.Renew != nil
-	var was fallback.Selection
-	if changes {
-		var err error
-		if was, err = w.Selection(ctx, e.Session); err != nil {
-			return nil, err
-		}
 	}
 	w.remember(e)
 	posted, err := w.Store.End(ctx, e)
 	if err != nil {
 		return posted, err
-	}
-	if changes {
-		if now, err := w.Selection(ctx, e.Session); err == nil {
-			w.compare(e.Session, was, now)
-		}
 	}
 	if e.How == bot.Silent && !e.Background {
 		w.tale.tell(e.Session, "silent", fact{"why", strings.ReplaceAll(e.Why, " ", "_")})
@@ -141,26 +127,6 @@ func (w *witness) remember(e bot.Ending) {
 			w.tale.mu.Unlock()
 		}
 	}
-}
-
-// compare tells of a change of the stored selection (R11). A credential that a
-// session merely keeps to is no choice of anybody's.
-func (w *witness) compare(s fallback.SessionID, was, now fallback.Selection) {
-	pin := func(v fallback.Selection) fallback.ProfileID {
-		if v.Pin.ByPerson() {
-			return v.Pin.Profile
-		}
-		return ""
-	}
-	if was.Model == now.Model && was.Source == now.Source && was.Origin == now.Origin && pin(was) == pin(now) {
-		return
-	}
-	act := fallback.ActSet
-	if now.Model.IsZero() && pin(now) == "" {
-		act = fallback.ActClear
-	}
-	h := happening{at: w.tale.now().Sub(w.tale.start), session: string(s)}
-	w.tale.add(told{happening: overridden(act, now, h)})
 }
 
 // connection is the room as one process sees it: when the process has died, its

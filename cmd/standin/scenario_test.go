@@ -45,13 +45,15 @@ import (
 //	restart                   the process ends and starts again on the same files
 func TestScenarios(t *testing.T) {
 	testscript.RunT(bubble{t}, testscript.Params{
-		Dir:  "testdata/scenario",
-		Cmds: scenarioCommands(),
-		Setup: func(e *testscript.Env) error {
-			e.Values[houseKey{}] = &house{dir: e.WorkDir, vendors: &providertest.Vendor{}}
-			return nil
-		},
+		Dir:   "testdata/scenario",
+		Cmds:  scenarioCommands(),
+		Setup: setUpHouse,
 	})
+}
+
+func setUpHouse(e *testscript.Env) error {
+	e.Values[houseKey{}] = &house{dir: e.WorkDir, vendors: &providertest.Vendor{}}
+	return nil
 }
 
 // bubble gives each script its own clock.
