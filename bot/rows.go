@@ -25,6 +25,7 @@ type Session struct {
 	// Parent is the session whose selection stands in while this one has none of
 	// its own (failover.md 3.8); "": see ParentOf.
 	Parent fallback.SessionID
+	Queue  string // the session's own /queue, as policy.ParseQueue reads it; "" for none
 }
 
 // ParentOf is the session that this one is a part of: the row's own parent, or
@@ -113,6 +114,14 @@ type Ending struct {
 	change     *fallback.Step // what Choose or Renew comes to, for the journal; not for the store
 	Background bool           // a run no person started: LastInteraction stays
 	Aborted    bool
+
+	With      []int64            // inbox rows that were answered together with Accepted: they end the same way [S26, S32]
+	Overheard bool               // Accepted was said in the room and not to the agent: later turns may hear of it [S18]
+	Heard     int64              // what was overheard at the address up to this inbox row has been taken up; 0: nothing
+	Pair      *Pairing           // a request to be let in; the posts are made only if it is a new one [P1]
+	Queue     *string            // a change of Session.Queue
+	Parent    fallback.SessionID // becomes Session.Parent; "": it stays
+	KeepRoute bool               // Session.Route stays [S4]
 }
 
 // Choice is a user's change of the stored selection [M8].
@@ -136,9 +145,10 @@ var ErrEnded = errors.New("the message has ended already")
 // Store is what the bot needs to remember. All methods are safe for concurrent
 // use; each writes in one transaction.
 type Store interface {
+	People
 	// Accept stores a message under its unique key (address and id). fresh is
 	// false when it was stored before, whatever became of it [I2]. The session
-	// row is made when it is missing.
+	// row is made when it is missing; without s (turned away) there is none.
 	Accept(ctx context.Context, in channels.Inbound, s fallback.SessionID, a fallback.AgentID, at time.Time) (row Accepted, fresh bool, err error)
 	// Unended gives the accepted messages without an ending, oldest first.
 	Unended(ctx context.Context) ([]Accepted, error)

@@ -33,6 +33,12 @@ func (t *tx) end(e bot.Ending) (posted []bot.Delivery, err error) {
 		if from, err = t.endMessage(e); err != nil {
 			return nil, err
 		}
+		if err := t.endOthers(e, from); err != nil {
+			return nil, err
+		}
+	}
+	if e.KeepRoute {
+		from = channels.Address{}
 	}
 	current, err := t.endSession(e, from)
 	if err != nil {
@@ -45,6 +51,15 @@ func (t *tx) end(e bot.Ending) (posted []bot.Delivery, err error) {
 	}
 
 	posts := e.Posts
+	if e.Pair != nil {
+		asked, err := t.addPairing(*e.Pair)
+		if err != nil {
+			return nil, err
+		}
+		if !asked {
+			posts = nil // they have their code, or too many wait [P1]
+		}
+	}
 	if e.Settle != nil {
 		changed, err := t.settle(*e.Settle)
 		if err != nil {
@@ -74,6 +89,11 @@ func (t *tx) end(e bot.Ending) (posted []bot.Delivery, err error) {
 			return nil, err
 		}
 	}
+	if e.Queue != nil {
+		if _, err := t.exec(`UPDATE sessions SET queue = ? WHERE key = ?`, *e.Queue, e.Session); err != nil {
+			return nil, err
+		}
+	}
 	return posted, nil
 }
 
@@ -84,7 +104,7 @@ func (t *tx) endSession(e bot.Ending, from channels.Address) (current string, er
 	if e.Session == "" {
 		return "", nil
 	}
-	args := []any{e.Session, e.Background, millis(e.At), countsAsRun(e), e.Epoch, e.Aborted, from.Channel, from.Account, from.Conversation, from.Thread}
+	args := []any{e.Session, e.Background, millis(e.At), countsAsRun(e), e.Epoch, e.Aborted, from.Channel, from.Account, from.Conversation, from.Thread, e.Parent}
 	var epoch string
 	found, err := t.row(keepBooks, args, &epoch)
 	if err != nil {
@@ -117,7 +137,8 @@ const keepBooks = `UPDATE sessions SET
 		channel = CASE WHEN ?7 = '' THEN channel ELSE ?7 END,
 		account = CASE WHEN ?7 = '' THEN account ELSE ?8 END,
 		conversation = CASE WHEN ?7 = '' THEN conversation ELSE ?9 END,
-		thread = CASE WHEN ?7 = '' THEN thread ELSE ?10 END
+		thread = CASE WHEN ?7 = '' THEN thread ELSE ?10 END,
+		parent = CASE WHEN ?11 = '' THEN parent ELSE ?11 END
 	WHERE key = ?1 RETURNING epoch`
 
 // countsAsRun tells a turn of the model from a command and from a message that

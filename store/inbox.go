@@ -11,11 +11,11 @@ import (
 	"standin/fallback"
 )
 
-const inboxColumns = `id, channel, account, conversation, thread, message_id, chat, user_id, user_name, text, mentioned, authorized, sent, session, agent, accepted`
+const inboxColumns = `id, channel, account, conversation, thread, message_id, chat, user_id, user_name, text, mentioned, authorized, sent, session, agent, accepted, facts`
 
 const (
-	addMessage = `INSERT INTO inbox (channel, account, conversation, thread, message_id, chat, user_id, user_name, text, mentioned, authorized, sent, session, agent, accepted)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (channel, account, conversation, message_id) DO NOTHING RETURNING id`
+	addMessage = `INSERT INTO inbox (channel, account, conversation, thread, message_id, chat, user_id, user_name, text, mentioned, authorized, sent, session, agent, accepted, facts)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (channel, account, conversation, message_id) DO NOTHING RETURNING id`
 
 	readMessage = `SELECT ` + inboxColumns + ` FROM inbox WHERE channel = ? AND account = ? AND conversation = ? AND message_id = ?`
 
@@ -24,7 +24,8 @@ const (
 
 // Accept stores a message under its channel, account, conversation and id; the
 // thread is not part of the key, since a platform may tell of one message
-// twice, once without it. fresh is false when it was stored before: then row is
+// twice, once without it. Without a session (the message was turned away) no
+// session row is touched. fresh is false when it was stored before: then row is
 // the stored one [I1, I2]. The session row is made when it is missing.
 func (d *DB) Accept(ctx context.Context, in channels.Inbound, s fallback.SessionID, a fallback.AgentID, at time.Time) (row bot.Accepted, fresh bool, err error) {
 	if in.ID == "" {
@@ -33,17 +34,26 @@ func (d *DB) Accept(ctx context.Context, in channels.Inbound, s fallback.Session
 	err = d.main.write(ctx, "accept message "+in.ID, func(t *tx) error {
 		row = bot.Accepted{In: in, Session: s, Agent: a, At: moment(millis(at))}
 		row.In.At = moment(millis(in.At))
-		fresh, err = t.row(addMessage, []any{in.To.Channel, in.To.Account, in.To.Conversation, in.To.Thread, in.ID, in.Chat, in.From.ID, in.From.Name,
-			in.Text, in.Mentioned, in.Authorized, millis(in.At), s, a, millis(at)}, &row.ID)
+		facts, err := factsOf(in)
 		if err != nil {
 			return err
+		}
+		fresh, err = t.row(addMessage, []any{in.To.Channel, in.To.Account, in.To.Conversation, in.To.Thread, in.ID, in.Chat, in.From.ID, in.From.Name,
+			in.Text, in.Mentioned, in.Authorized, millis(in.At), s, a, millis(at), facts}, &row.ID)
+		if err != nil {
+			return err
+		}
+		if fresh && s == "" {
+			return nil // turned away: it belongs to no session
 		}
 		if fresh {
 			return t.ensureSession(s, a, "", at, true, in.To)
 		}
 		var stored inboxRow
-		_, err := t.row(readMessage, []any{in.To.Channel, in.To.Account, in.To.Conversation, in.ID}, stored.dest()...)
-		row = stored.accepted()
+		_, err = t.row(readMessage, []any{in.To.Channel, in.To.Account, in.To.Conversation, in.ID}, stored.dest()...)
+		if err == nil {
+			row, err = stored.accepted()
+		}
 		return err
 	})
 	return row, fresh && err == nil, err
@@ -57,8 +67,9 @@ func (d *DB) Unended(ctx context.Context) ([]bot.Accepted, error) {
 		if err := scan(row.dest()...); err != nil {
 			return err
 		}
-		list = append(list, row.accepted())
-		return nil
+		accepted, err := row.accepted()
+		list = append(list, accepted)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list unended messages: %w", err)
@@ -80,15 +91,16 @@ func (t *tx) endMessage(e bot.Ending) (from channels.Address, err error) {
 type inboxRow struct {
 	bot.Accepted
 	sent, at int64
+	facts    string
 }
 
 func (r *inboxRow) dest() []any {
 	in := &r.In
 	return []any{&r.ID, &in.To.Channel, &in.To.Account, &in.To.Conversation, &in.To.Thread, &in.ID, &in.Chat, &in.From.ID, &in.From.Name,
-		&in.Text, &in.Mentioned, &in.Authorized, &r.sent, &r.Session, &r.Agent, &r.at}
+		&in.Text, &in.Mentioned, &in.Authorized, &r.sent, &r.Session, &r.Agent, &r.at, &r.facts}
 }
 
-func (r *inboxRow) accepted() bot.Accepted {
+func (r *inboxRow) accepted() (bot.Accepted, error) {
 	r.In.At, r.At = moment(r.sent), moment(r.at)
-	return r.Accepted
+	return r.Accepted, readFacts(r.facts, &r.In)
 }

@@ -10,7 +10,7 @@ import (
 	"standin/channels"
 )
 
-const outboxColumns = `id, channel, account, conversation, thread, kind, text, reply_to, turn, state, attempts, next, created, message_id, error`
+const outboxColumns = `id, channel, account, conversation, thread, kind, text, reply_to, turn, state, attempts, next, created, message_id, error, extras`
 
 // owed are the states that a later delivery to the same address waits for. The
 // text is that of the index outbox_owed, or SQLite does not use it.
@@ -75,9 +75,13 @@ func (t *tx) addDelivery(out channels.Outbound, turn string, at time.Time) (v bo
 		out.ID = rand.Text()
 	}
 	v = bot.Delivery{Outbound: out, Turn: turn, State: bot.Pending, Created: moment(millis(at))}
-	n, err := t.exec(`INSERT INTO outbox (id, channel, account, conversation, thread, kind, text, reply_to, turn, state, created)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO NOTHING`,
-		out.ID, out.To.Channel, out.To.Account, out.To.Conversation, out.To.Thread, out.Kind, out.Text, out.ReplyTo, turn, v.State, millis(at))
+	extras, err := extrasOf(out)
+	if err != nil {
+		return v, false, err
+	}
+	n, err := t.exec(`INSERT INTO outbox (id, channel, account, conversation, thread, kind, text, reply_to, turn, state, created, extras)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO NOTHING`,
+		out.ID, out.To.Channel, out.To.Account, out.To.Conversation, out.To.Thread, out.Kind, out.Text, out.ReplyTo, turn, v.State, millis(at), extras)
 	return v, n > 0, err
 }
 
@@ -86,9 +90,13 @@ func (d *DB) deliveries(ctx context.Context, query string, args ...any) ([]bot.D
 	err := d.main.each(ctx, query, args, func(scan func(...any) error) error {
 		var v bot.Delivery
 		var next, created int64
+		var extras string
 		err := scan(&v.ID, &v.To.Channel, &v.To.Account, &v.To.Conversation, &v.To.Thread, &v.Kind, &v.Text, &v.ReplyTo, &v.Turn,
-			&v.State, &v.Attempts, &next, &created, &v.MessageID, &v.Error)
+			&v.State, &v.Attempts, &next, &created, &v.MessageID, &v.Error, &extras)
 		v.Next, v.Created = moment(next), moment(created)
+		if err == nil {
+			err = readExtras(extras, &v.Outbound)
+		}
 		list = append(list, v)
 		return err
 	})

@@ -15,7 +15,8 @@ CREATE TABLE sessions (
     account          TEXT NOT NULL DEFAULT '',
     conversation     TEXT NOT NULL DEFAULT '',
     thread           TEXT NOT NULL DEFAULT '',
-    parent           TEXT NOT NULL DEFAULT ''
+    parent           TEXT NOT NULL DEFAULT '',
+    queue            TEXT NOT NULL DEFAULT ''
 ) STRICT, WITHOUT ROWID;
 
 -- The fields that fallback owns, and nothing else [M3, D7]. No row: free.
@@ -52,7 +53,8 @@ CREATE TABLE transcript (
 CREATE INDEX transcript_by_epoch ON transcript (session, epoch, seq, role);
 
 -- Each row is owed exactly one ending [I1]; the unique key makes a message
--- that the platform delivers twice one row [I2].
+-- that the platform delivers twice one row [I2]. facts holds, as JSON, what
+-- only busy platforms say of a message.
 CREATE TABLE inbox (
     id           INTEGER PRIMARY KEY,
     channel      TEXT NOT NULL,
@@ -74,9 +76,14 @@ CREATE TABLE inbox (
     how          TEXT NOT NULL DEFAULT '',
     why          TEXT NOT NULL DEFAULT '',
     turn         TEXT NOT NULL DEFAULT '',
+    facts        TEXT NOT NULL DEFAULT '',
+    overheard    INTEGER NOT NULL DEFAULT 0,
     UNIQUE (channel, account, conversation, message_id)
 ) STRICT;
 CREATE INDEX inbox_by_end ON inbox (ended);
+-- What a room said unasked and no turn has taken up yet [S18].
+CREATE INDEX inbox_overheard ON inbox (channel, account, conversation, thread, id)
+    WHERE overheard = 1;
 
 CREATE TABLE outbox (
     seq          INTEGER PRIMARY KEY,
@@ -94,7 +101,8 @@ CREATE TABLE outbox (
     next         INTEGER NOT NULL DEFAULT 0,
     created      INTEGER NOT NULL,
     message_id   TEXT NOT NULL DEFAULT '',
-    error        TEXT NOT NULL DEFAULT ''
+    error        TEXT NOT NULL DEFAULT '',
+    extras       TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX outbox_owed ON outbox (channel, account, conversation, thread, seq)
     WHERE state IN ('pending', 'sending', 'unknown');
@@ -112,3 +120,17 @@ CREATE TABLE steps (
 CREATE INDEX steps_by_session ON steps (session);
 CREATE INDEX steps_by_run ON steps (run);
 CREATE INDEX steps_by_age ON steps (at);
+
+-- People who asked to be let in [P1], and those who were [P2]: approved > 0.
+CREATE TABLE pairings (
+    channel   TEXT NOT NULL,
+    account   TEXT NOT NULL,
+    user_id   TEXT NOT NULL,
+    user_name TEXT NOT NULL,
+    code      TEXT NOT NULL,
+    asked     INTEGER NOT NULL,
+    expires   INTEGER NOT NULL,
+    approved  INTEGER NOT NULL DEFAULT 0,
+    owner     INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (channel, account, user_id)
+) STRICT, WITHOUT ROWID;

@@ -28,12 +28,13 @@ var rooms = map[string][]string{
 	// The wire fake as a program, for clients in other languages.
 	"channels/discord/discordtest/cmd/discordfake": {"channels/discord/discordtest"},
 	"channels/channeltest":                         {"channels"},
-	"bot":                                          {"fallback", "fallback/provider", "channels"},
+	"bot":                                          {"bot/policy", "fallback", "fallback/provider", "channels"},
+	"bot/policy":                                   {"fallback", "channels"},
 	"bot/operator":                                 {"bot", "fallback", "fallback/provider", "channels"},
 	"cronjobs":                                     {"bot", "fallback", "fallback/provider", "channels"},
 	"heartbeat":                                    {"bot", "fallback", "fallback/provider", "channels"},
 	// Rows of their types, nothing else of theirs.
-	"store":   {"bot", "channels", "cronjobs", "fallback", "fallback/auth", "fallback/provider"},
+	"store":   {"bot", "bot/policy", "channels", "cronjobs", "fallback", "fallback/auth", "fallback/provider"},
 	"scripts": {}, // run by hand, imported by nobody
 	// cmd/standin wires everything and is imported by nobody.
 	"cmd/standin": {"*"},
