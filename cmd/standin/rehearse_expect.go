@@ -322,7 +322,8 @@ func (s *scriptReader) wants(item *node, p keyPath, count bool) (fields []want) 
 		switch e.key {
 		case "event":
 			if _, ok := eventFields[e.value.text]; !ok && !strings.HasPrefix(e.value.text, "~") {
-				s.report(at, fmt.Sprintf("%s is no event", shown(e.value)), didYouMean(e.value.text, sortedKeys(eventFields)))
+				mend := onlyNear(e.value.text, sortedKeys(eventFields))
+				s.report(at, fmt.Sprintf("%s is no event", shown(e.value)), cmp.Or(mend, "known: "+strings.Join(sortedKeys(eventFields), ", ")))
 			}
 		case "at", "after", "before", "until":
 			if _, err := time.ParseDuration(e.value.text); err != nil && e.value.kind != isEmpty && !(strings.HasPrefix(e.value.text, "~") && (e.key == "at" || e.key == "until")) {

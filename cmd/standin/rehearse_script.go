@@ -301,6 +301,9 @@ func (s *scriptReader) checkAct(a actKeys, p keyPath, beside bool) {
 	switch len(acts) {
 	case 1:
 	case 0:
+		if slices.ContainsFunc(s.faults, func(f Fault) bool { return strings.HasPrefix(f.Path, p.String()+".") }) {
+			return // what it was to do was faulty, and that was told
+		}
 		s.report(p, "does nothing", "give it one of "+known)
 		return
 	default:
