@@ -28,17 +28,21 @@ type ProfileStanding struct {
 
 // Explain decides a run without running it: the plan, and for each candidate
 // whether it would be tried, with which credentials, or why not. Later
-// candidates are judged as if the ones before had failed without a trace.
+// candidates are judged as if the ones before had failed, leaving no trace but
+// the one transient probe that a provider gets in a run (11.7).
 // credentials gives a provider's profiles and windows.
 func Explain(ask Ask, stored Selection, probeDue bool, credentials func(provider string) ([]Profile, map[ProfileID]Usage), now time.Time) Explanation {
 	plan := Resolve(ask, stored, probeDue)
 	e := Explanation{Plan: plan}
 	chain := Chain(ask.Config, plan)
+	probed := map[string]bool{}
 	for i, m := range chain {
 		all, usage := credentials(m.Provider)
 		order, _ := Order(ask.Config, m.Provider, all, usage, now)
 		s := standing(ask, plan, chain, i, all, order, usage, now)
+		s.ProbeUsed = probed[m.Provider]
 		c := Candidacy{Model: m, Verdict: Visit(s, now)}
+		probed[m.Provider] = probed[m.Provider] || c.Verdict.Transient
 		tried := map[ProfileID]bool{}
 		add := func(p Profile, willTry bool) {
 			w, _ := usage[p.ID].Blocking(m.Name, now)
