@@ -1,0 +1,285 @@
+package slack
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	slackapi "github.com/slack-go/slack"
+
+	"standin/channels"
+)
+
+// drafts keeps the closed drafts whose final text has not been posted yet.
+//
+// A draft is a message that is edited, everywhere: Slack's native streams can
+// only grow, and the text of a candidate that failed has to be replaced [I8].
+type drafts struct {
+	c *Channel
+
+	mu   sync.Mutex
+	kept map[string]*draft // by conversation and thread
+}
+
+func newDrafts(c *Channel) *drafts { return &drafts{c: c, kept: map[string]*draft{}} }
+
+// Draft implements channels.Drafter. All it does is out of band: a draft that
+// Slack does not take is no failure of the turn.
+func (c *Channel) Draft(ctx context.Context, to channels.Address, replyTo string) channels.Draft {
+	d := &draft{
+		c: c, to: to, message: tsOf(replyTo), ctx: context.WithoutCancel(ctx),
+		wake: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	d.thread = to.Thread
+	f, known := c.facts.get(factKey(to.Conversation, d.message), c.now())
+	if d.thread == "" && known {
+		switch c.cfg.ReplyMode(f.chat) {
+		case channels.ReplyFirst, channels.ReplyAll:
+			d.thread = d.message // where the final text will be
+		case channels.ReplyBatched:
+			d.blind = true // where it will be depends on what was batched
+		}
+	}
+	d.marks = d.message != "" && known && c.acknowledges(f)
+	go d.run()
+	return d
+}
+
+// draft is one answer in the making. Its goroutine makes all calls to Slack.
+type draft struct {
+	c       *Channel
+	ctx     context.Context // of the calls; outlives the turn, whose text may have to be taken back
+	to      channels.Address
+	thread  string
+	message string // that is answered, "" none
+	marks   bool   // it gets the ack reaction
+	blind   bool   // no text is shown
+
+	mu      sync.Mutex
+	working bool
+	want    string // text to show, "" none
+	closed  bool
+	wake    chan struct{}
+
+	done chan struct{} // closed when the goroutine is
+	ts   string        // of the message that shows it; the goroutine's until done
+}
+
+func (d *draft) change(f func()) {
+	d.mu.Lock()
+	if !d.closed {
+		f()
+	}
+	d.mu.Unlock()
+	select {
+	case d.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// Working implements channels.Draft.
+func (d *draft) Working() { d.change(func() { d.working = true }) }
+
+// Show implements channels.Draft. Slack follows within the pace of edits.
+func (d *draft) Show(text string) {
+	if !d.blind {
+		d.change(func() { d.want = d.c.shown(text) })
+	}
+}
+
+// Discard implements channels.Draft.
+func (d *draft) Discard() { d.change(func() { d.want = "" }) }
+
+// Close implements channels.Draft. The message stays for the Send that makes it
+// final, or that takes it away.
+func (d *draft) Close() {
+	d.c.drafts.keep(d)
+	d.change(func() { d.closed = true })
+}
+
+// shown is what a draft shows of a text so far, by the streaming mode [SL25].
+func (c *Channel) shown(text string) string {
+	switch c.cfg.Streaming {
+	case streamOff:
+		return ""
+	case streamProgress:
+		if strings.TrimSpace(text) == "" {
+			return ""
+		}
+		return "_Writing the answer…_"
+	case streamBlock:
+		end := strings.LastIndex(text, "\n\n")
+		for end > 0 && strings.Count(text[:end], "```")%2 == 1 {
+			end = strings.LastIndex(text[:end], "\n\n")
+		}
+		text = text[:max(end, 0)]
+	}
+	if parts := c.cut(text); len(parts) > 0 {
+		return parts[0] // the rest comes with the final posts
+	}
+	return ""
+}
+
+// run brings Slack up to what is wanted, at most once per pace of edits.
+func (d *draft) run() {
+	defer close(d.done)
+	var working, typing bool
+	shown := ""
+	if d.marks {
+		d.c.react(d.ctx, d.to.Conversation, d.message, d.c.cfg.AckReaction, true)
+		d.c.marked(d.to.Conversation, d.thread, d.message)
+	}
+	for {
+		<-d.wake
+		d.mu.Lock()
+		want, closed := d.want, d.closed
+		startWorking := d.working && !working
+		d.mu.Unlock()
+		if startWorking && !closed {
+			working = true
+			typing = d.status(true)
+		}
+		called := false
+		switch {
+		case want == shown:
+		case closed && want != "":
+			// The final text follows at once; this one need not be shown.
+		default:
+			called = true
+			if d.write(want) {
+				shown = want
+			}
+		}
+		if closed {
+			if typing || working && want == "" {
+				d.status(false)
+			}
+			return
+		}
+		if called {
+			d.pause()
+		}
+	}
+}
+
+// pause keeps the pace of edits; closing ends it early.
+func (d *draft) pause() {
+	t := time.NewTimer(max(d.c.pace.update, 0))
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			d.nudge()
+			return
+		case <-d.wake:
+			d.mu.Lock()
+			hurry := d.closed || d.want == ""
+			d.mu.Unlock()
+			if hurry {
+				d.nudge()
+				return
+			}
+		}
+	}
+}
+
+func (d *draft) nudge() {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// write makes the message show text, "" takes it away. It reports success.
+func (d *draft) write(text string) bool {
+	if text == "" {
+		if d.ts == "" {
+			return true
+		}
+		if !d.c.remove(d.ctx, d.to.Conversation, d.ts) {
+			return false // the final text can still take its place
+		}
+		d.ts = ""
+		return true
+	}
+	opts := []slackapi.MsgOption{
+		slackapi.MsgOptionText(summary(text), false), slackapi.MsgOptionBlocks(blocksFor(text)...), slackapi.MsgOptionDisableLinkUnfurl(),
+	}
+	if d.thread != "" {
+		opts = append(opts, slackapi.MsgOptionTS(d.thread))
+	}
+	err := d.c.writing(d.ctx, func(ctx context.Context) (err error) {
+		if d.ts != "" {
+			_, _, _, err = d.c.api.UpdateMessageContext(ctx, d.to.Conversation, d.ts, opts...)
+			return err
+		}
+		_, d.ts, err = d.c.api.PostMessageContext(ctx, d.to.Conversation, opts...)
+		return err
+	})
+	if err != nil {
+		d.c.log.Debug("draft not shown", "conversation", d.to.Conversation, "err", err)
+	}
+	return err == nil
+}
+
+// remove deletes a message of ours; one that is gone is removed.
+func (c *Channel) remove(ctx context.Context, conversation, ts string) bool {
+	err := c.writing(ctx, func(ctx context.Context) error {
+		_, _, err := c.api.DeleteMessageContext(ctx, conversation, ts)
+		return err
+	})
+	if err != nil && codeOf(err) != "message_not_found" {
+		c.log.Warn("draft not removed", "conversation", conversation, "message", ts, "err", err)
+		return false
+	}
+	return true
+}
+
+// keep holds a closed draft for its final text; an older one of the same place
+// is taken away.
+func (k *drafts) keep(d *draft) {
+	key := factKey(d.to.Conversation, d.thread)
+	k.mu.Lock()
+	old := k.kept[key]
+	k.kept[key] = d
+	k.mu.Unlock()
+	if old != nil && old != d {
+		go old.drop(d.ctx)
+	}
+}
+
+// claim gives the message of the draft that out makes final, "" when there is
+// none. A draft that out does not fit is taken away: a notice is a post of its
+// own and stands before the answer [N19, N31, SL25].
+func (k *drafts) claim(ctx context.Context, out channels.Outbound, thread string, single bool) string {
+	if out.Only != "" {
+		return ""
+	}
+	key := factKey(out.To.Conversation, thread)
+	k.mu.Lock()
+	d := k.kept[key]
+	delete(k.kept, key)
+	k.mu.Unlock()
+	if d == nil {
+		return ""
+	}
+	select {
+	case <-d.done:
+	case <-ctx.Done():
+		return ""
+	}
+	if out.Kind == channels.Reply && single && len(out.Choices) == 0 {
+		return d.ts
+	}
+	d.drop(ctx)
+	return ""
+}
+
+// drop takes a closed draft away.
+func (d *draft) drop(ctx context.Context) {
+	<-d.done
+	if d.ts != "" {
+		d.c.remove(ctx, d.to.Conversation, d.ts)
+	}
+}

@@ -1,0 +1,136 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	slackapi "github.com/slack-go/slack"
+
+	"standin/channels"
+)
+
+const (
+	lookPage  = 200 // messages per request
+	lookPages = 5   // requests of one look
+)
+
+// look reads what stands where the delivery belongs and writes the parts that
+// are there into p. It looks no further back than the message that is answered.
+func (c *Channel) look(ctx context.Context, out channels.Outbound, p *progress) error {
+	thread, oldest := threadFor(out), tsOf(out.ReplyTo)
+	cursor := ""
+	for range lookPages {
+		messages, next, err := c.page(ctx, out.To.Conversation, thread, oldest, cursor)
+		if codeOf(err) == "thread_not_found" {
+			thread, cursor = "", "" // it then went to the conversation
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, m := range messages {
+			note(m, out.ID, p)
+		}
+		if next == "" || complete(p) {
+			return nil
+		}
+		cursor = next
+	}
+	return errors.New("too much was said since")
+}
+
+// page reads one page, of a thread or of the conversation.
+func (c *Channel) page(ctx context.Context, conversation, thread, oldest, cursor string) ([]slackapi.Message, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.pace.call)
+	defer cancel()
+	if thread != "" {
+		messages, _, next, err := c.api.GetConversationRepliesContext(ctx, &slackapi.GetConversationRepliesParameters{
+			ChannelID: conversation, Timestamp: thread, Oldest: oldest, Cursor: cursor, Limit: lookPage, IncludeAllMetadata: true,
+		})
+		return messages, next, err
+	}
+	history, err := c.api.GetConversationHistoryContext(ctx, &slackapi.GetConversationHistoryParameters{
+		ChannelID: conversation, Oldest: oldest, Cursor: cursor, Limit: lookPage, IncludeAllMetadata: true,
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return history.Messages, history.ResponseMetaData.NextCursor, nil
+}
+
+// note writes down a message that is a part of the delivery.
+func note(m slackapi.Message, id string, p *progress) {
+	if m.Metadata.EventType != deliveryEvent || m.Metadata.EventPayload["id"] != id {
+		return
+	}
+	part := 0
+	switch n := m.Metadata.EventPayload["part"].(type) {
+	case float64:
+		part = int(n)
+	case string: // some proxies and older workspaces give numbers as text
+		part, _ = strconv.Atoi(n)
+	}
+	if part >= 0 && part < len(p.parts) {
+		p.parts[part] = m.Timestamp
+	}
+}
+
+func complete(p *progress) bool {
+	for _, ts := range p.parts {
+		if ts == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// Past gives the last messages of a conversation or thread before a message id
+// ("" now), oldest first, at most limit (200): for the first turn of a thread's
+// session [SL19] and for what was said while nobody listened. Own posts are
+// among them, as From the bot. The messages are not handed over.
+func (c *Channel) Past(ctx context.Context, at channels.Address, before string, limit int) ([]channels.Inbound, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.pace.call)
+	defer cancel()
+	limit = min(max(limit, 0), lookPage)
+	self := c.self.Load()
+	if limit == 0 || self == nil {
+		return nil, nil
+	}
+	var messages []slackapi.Message
+	if at.Thread != "" {
+		all, _, _, err := c.api.GetConversationRepliesContext(ctx, &slackapi.GetConversationRepliesParameters{
+			ChannelID: at.Conversation, Timestamp: at.Thread, Latest: before, Limit: lookPage,
+		})
+		if err != nil {
+			return nil, plainError(err)
+		}
+		messages = all
+	} else {
+		history, err := c.api.GetConversationHistoryContext(ctx, &slackapi.GetConversationHistoryParameters{
+			ChannelID: at.Conversation, Latest: before, Limit: limit,
+		})
+		if err != nil {
+			return nil, plainError(err)
+		}
+		for i := len(history.Messages) - 1; i >= 0; i-- { // newest first, there
+			messages = append(messages, history.Messages[i])
+		}
+	}
+	var past []channels.Inbound
+	for _, m := range messages {
+		when, ok := parseTS(m.Timestamp)
+		if !ok || m.Timestamp == before || !accepted[m.SubType] {
+			continue
+		}
+		from := channels.User{ID: m.User, Name: m.Username}
+		if from.ID == "" {
+			from.ID = m.BotID
+		}
+		past = append(past, channels.Inbound{
+			ID: m.Timestamp, To: at, From: from, Text: plainText(m.Text), At: when, Guild: self.Team,
+			Bot: m.BotID != "", Mentioned: mentionsIn(m.Text)[self.User],
+		})
+	}
+	return past[max(0, len(past)-limit):], nil
+}

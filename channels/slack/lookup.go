@@ -1,0 +1,148 @@
+package slack
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	slackapi "github.com/slack-go/slack"
+
+	"standin/channels"
+)
+
+// lookTime bounds a look-up on the way of a message: Slack wants its
+// acknowledgement within three seconds, and each of these has a fair answer
+// for the case that Slack does not tell.
+const lookTime = 800 * time.Millisecond
+
+// chatType says what a conversation is. Events of messages tell it; for the
+// others Slack is asked, once an hour at most.
+func (c *Channel) chatType(ctx context.Context, conversation, told string) channels.ChatType {
+	now := c.now()
+	kind := map[string]channels.ChatType{
+		"im": channels.Direct, "mpim": channels.Group, "channel": channels.Room, "group": channels.Room, "app_home": channels.Direct,
+	}[told]
+	if kind == "" {
+		if known, ok := c.kinds.get(conversation, now); ok {
+			return known
+		}
+		kind = channels.Room
+		if strings.HasPrefix(conversation, "D") {
+			kind = channels.Direct
+		} else {
+			ctx, cancel := context.WithTimeout(ctx, lookTime)
+			defer cancel()
+			info, err := c.api.GetConversationInfoContext(ctx, &slackapi.GetConversationInfoInput{ChannelID: conversation})
+			if err == nil && info.IsMpIM {
+				kind = channels.Group
+			}
+		}
+	}
+	c.kinds.put(conversation, kind, now)
+	return kind
+}
+
+// displayName gives what people call a user, "" when Slack does not tell.
+func (c *Channel) displayName(ctx context.Context, user string) string {
+	if name, ok := c.names.get(user, c.now()); ok {
+		return name
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	name := ""
+	if u, err := c.api.GetUserInfoContext(ctx, user); err == nil {
+		for _, n := range []string{u.Profile.DisplayName, u.RealName, u.Name} {
+			if name == "" {
+				name = n
+			}
+		}
+	}
+	c.names.put(user, name, c.now()) // also that it is not to be had
+	return name
+}
+
+// lookUpThread asks for the thread of a reply that came without it [SL17].
+func (c *Channel) lookUpThread(ctx context.Context, conversation, ts string) string {
+	key := factKey(conversation, ts)
+	if thread, ok := c.parents.get(key, c.now()); ok {
+		return thread
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	thread := ""
+	history, err := c.api.GetConversationHistoryContext(ctx, &slackapi.GetConversationHistoryParameters{
+		ChannelID: conversation, Latest: ts, Oldest: ts, Inclusive: true, Limit: 1,
+	})
+	if err == nil && len(history.Messages) == 1 && history.Messages[0].Timestamp == ts {
+		thread = history.Messages[0].ThreadTimestamp
+	}
+	if thread == "" { // a reply that was not sent to the room stands in its thread only
+		replies, _, _, err := c.api.GetConversationRepliesContext(ctx, &slackapi.GetConversationRepliesParameters{
+			ChannelID: conversation, Timestamp: ts, Limit: 1,
+		})
+		if err == nil && len(replies) == 1 {
+			thread = replies[0].ThreadTimestamp
+		}
+	}
+	c.parents.put(key, thread, c.now())
+	return thread
+}
+
+// takesPart tells whether a message in a thread is meant for the bot although
+// it does not say so: the thread is an answer to the bot, or the bot wrote in
+// it [SL12]. What memory does not know is read from Slack, which keeps it
+// durably: the answer is the same after a restart.
+func (c *Channel) takesPart(ctx context.Context, ev event, thread string) bool {
+	if thread == "" || c.cfg.Thread.RequireExplicitMention {
+		return false
+	}
+	self := c.self.Load().User
+	if ev.ParentUser == self && self != "" {
+		return true
+	}
+	key := factKey(ev.Channel, thread)
+	if part, ok := c.threads.get(key, c.now()); ok {
+		return part
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	replies, _, _, err := c.api.GetConversationRepliesContext(ctx, &slackapi.GetConversationRepliesParameters{
+		ChannelID: ev.Channel, Timestamp: thread, Limit: 200,
+	})
+	if err != nil {
+		c.log.Debug("thread not read", "thread", thread, "err", plainError(err))
+		return false // not kept: the next message asks again
+	}
+	part := slices.ContainsFunc(replies, func(m slackapi.Message) bool { return m.User == self })
+	c.threads.put(key, part, c.now())
+	return part
+}
+
+// joined remembers that the bot wrote in a thread.
+func (c *Channel) joined(conversation, thread string) {
+	if thread != "" {
+		c.threads.put(factKey(conversation, thread), true, c.now())
+	}
+}
+
+var groupToken = regexp.MustCompile(`<!subteam\^(S[A-Z0-9]+)(?:\|[^>]*)?>`)
+
+// groupNamesUs tells whether a text names a user group with the bot in it [SL12].
+func (c *Channel) groupNamesUs(ctx context.Context, text string) bool {
+	for _, m := range groupToken.FindAllStringSubmatch(text, 3) {
+		in, known := c.groups.get(m[1], c.now())
+		if !known {
+			ctx, cancel := context.WithTimeout(ctx, lookTime)
+			members, err := c.api.GetUserGroupMembersContext(ctx, m[1])
+			cancel()
+			in = err == nil && slices.Contains(members, c.self.Load().User)
+			c.groups.put(m[1], in, c.now())
+		}
+		if in {
+			return true
+		}
+	}
+	return false
+}
