@@ -109,8 +109,8 @@ func (a *app) start(ctx context.Context) error {
 	return nil
 }
 
-// run serves until ctx ends or every channel is exhausted. Then it stops in
-// reverse: intake, running turns (for a bounded time), store [G33].
+// run serves until ctx ends, or every channel is exhausted and what they
+// brought is answered. Then it stops in reverse: intake, running turns (for a bounded time), store [G33].
 func (a *app) run(ctx context.Context) error {
 	if err := a.start(ctx); err != nil {
 		return err
@@ -128,6 +128,11 @@ func (a *app) run(ctx context.Context) error {
 	}
 	a.log.Info("ready", "channels", len(a.parts.channels))
 	err := group.Wait()
+	if err == nil && ctx.Err() == nil {
+		// The input has ended and nobody wants the process gone: what was accepted
+		// gets its answer first, that which a former process left included [I1].
+		_ = a.bot.Idle(ctx) // fails only when ctx ends, and close is due then
+	}
 	return errors.Join(err, a.close())
 }
 
