@@ -51,10 +51,13 @@ func (c authAddCmd) Run(w world) error {
 	if name == "" {
 		name = "default"
 	}
+	if strings.ContainsAny(name, ":/") || !printable(name) {
+		return exit{exitUsage, fmt.Sprintf("%q cannot name a credential; it looks like work", c.ID)}
+	}
 	key := w.getenv(c.Env)
 	if c.Env == "" {
 		var err error
-		if key, err = console.ReadSecret(w.stdin, w.stderr, "API key of "+vendor+" (not shown): "); err != nil {
+		if key, err = console.ReadSecret(w.ctx, w.stdin, w.stderr, "API key of "+vendor+" (not shown): "); err != nil {
 			return exit{exitUsage, "the key could not be read: " + err.Error()}
 		}
 	}

@@ -12,9 +12,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
+
+	"standin/fallback/provider"
 )
 
 // The exit codes of every verb.
@@ -22,6 +26,8 @@ const (
 	exitOK    = 0
 	exitFault = 1 // it ran, and the answer is no
 	exitUsage = 2 // it could not run: flags, config, state
+
+	exitStopped = 130 // a signal ended a verb that has nothing to drain, as shells write it
 )
 
 // world is what the process was given; tests hand in their own.
@@ -94,10 +100,11 @@ func run(w world, args []string) int {
 		return code
 	}
 	if err != nil {
-		fmt.Fprintf(w.stderr, "standin: %v\nTry: standin --help\n", err)
+		// Redacted: a key given as an argument is refused, and not said aloud [I12].
+		fmt.Fprintf(w.stderr, "standin: %s\nTry: standin --help\n", provider.Redact(err.Error()))
 		return exitUsage
 	}
-	if err := verb.Run(w); err != nil {
+	if err := attend(w, verb); err != nil {
 		var e exit
 		if !errors.As(err, &e) {
 			e = exit{exitFault, err.Error()}
@@ -109,6 +116,34 @@ func run(w world, args []string) int {
 	}
 	return exitOK
 }
+
+// attend runs the verb to its end. serve, demo and rehearse hear of a signal
+// through ctx and end in their own order. The others have nothing to drain, and
+// may stand in a read that no ctx wakes, such as that of a terminal: a signal
+// ends them after lastWord.
+func attend(w world, verb *kong.Context) error {
+	name, _, _ := strings.Cut(verb.Command(), " ")
+	if name == "serve" || name == "demo" || name == "rehearse" {
+		return verb.Run(w)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- verb.Run(w) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-w.ctx.Done():
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(lastWord):
+		return exit{code: exitStopped}
+	}
+}
+
+// lastWord is how long a verb that a signal interrupts may take to end itself,
+// and to leave the terminal as it was.
+const lastWord = 200 * time.Millisecond
 
 // code turns a verb's exit code into what kong passes on.
 func code(c int) error {
