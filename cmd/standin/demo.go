@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -44,14 +45,16 @@ models:
       apiKey: staged-no-key
 `
 
-// demoHello is what a person reads first, demoNext when they leave.
+// demoHello is what a person reads first, demoNext when they leave. Their lines
+// fit a terminal of 80 columns.
 const (
-	demoHello = `You are talking to standin. Both models are staged on this machine; nothing leaves it.
-The play: the primary answers you, fails on your second message, and is back five minutes later.
-Type /skip 5m to let the demo's time pass, /status to see where you are, /help for the rest.
+	demoHello = `This is standin. Both models are staged, and nothing leaves this machine.
+The primary answers once, then fails, and is back five minutes later.
+/skip 5m lets that time pass, /status tells where you are, /help the rest.
 `
-	demoNext = `That was the demo. For the real thing: write config.yaml (config.example.yaml has every key),
-put a key in the environment (OPENAI_API_KEY or ANTHROPIC_API_KEY), then: standin check, standin serve.
+	demoNext = `That was the demo. For the real thing write config.yaml (config.example.yaml
+has every key), put a key into OPENAI_API_KEY or ANTHROPIC_API_KEY, then:
+standin check, standin serve.
 `
 )
 
@@ -143,14 +146,17 @@ func skipCommand(p *demoPlay) bot.Command {
 	return bot.Command{
 		Name: "skip", Args: "5m", Help: "let the demo's time pass",
 		Run: func(_ context.Context, args string) (string, error) {
-			d, err := time.ParseDuration(strings.TrimSpace(args))
+			args = strings.TrimSpace(args)
+			d, err := time.ParseDuration(args)
 			if err != nil || d <= 0 {
 				return "How long? For example: /skip 5m", nil
 			}
-			if err := p.Skip(d); err != nil {
+			if err := p.Skip(d); errors.Is(err, errTooFar) {
+				return "The demo's clock goes at most a year ahead. Nothing has changed.", nil
+			} else if err != nil {
 				return "", fmt.Errorf("the clock did not move: %w", err)
 			}
-			return fmt.Sprintf("%s have passed. It is now %s in the demo.", d, p.Now().Format(time.TimeOnly)), nil
+			return fmt.Sprintf("%s have passed. It is now %s in the demo.", args, p.Now().Format(time.DateTime)), nil
 		},
 	}
 }

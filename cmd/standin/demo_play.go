@@ -67,10 +67,20 @@ func (p *demoPlay) Now() time.Time {
 
 func (p *demoPlay) nowLocked() time.Time { return p.real().Add(p.state.Skipped) }
 
-// Skip lets the demo's time pass.
+// farthest is how far /skip may put the demo's clock ahead, all in all: times
+// beyond what a message id can hold would make the demo deaf for good.
+const farthest = 366 * 24 * time.Hour
+
+// errTooFar is Skip's refusal of what lies beyond farthest.
+var errTooFar = errors.New("too far ahead")
+
+// Skip lets the demo's time pass, or fails with errTooFar.
 func (p *demoPlay) Skip(d time.Duration) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if d > farthest-p.state.Skipped {
+		return errTooFar
+	}
 	p.state.Skipped += d
 	return p.saveLocked()
 }
@@ -101,13 +111,17 @@ func (p *demoPlay) answer(model string, talk []provider.Message) providertest.St
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	now := p.nowLocked()
 	if "staged-anthropic/"+model == stagedStandin {
+		if !now.Before(p.state.Away) { // asked although the primary is there
+			return providertest.StageReply{Pace: pace, Text: fmt.Sprintf(
+				"This is %s, as you chose with /model. I heard “%s”.\n/model default goes back to the primary.", stagedStandin, said)}
+		}
 		return providertest.StageReply{Pace: pace, Text: fmt.Sprintf(
-			"This is the stand-in, %s. The primary could not take “%s”, so I did; nothing was lost.\n"+
+			"This is the stand-in, %s. The primary is away, so I took “%s”; nothing was lost.\n"+
 				"Ask for /status to see why. Type /skip 5m to let five minutes pass, then say something: the primary is looked at again and comes back.",
 			stagedStandin, said)}
 	}
-	now := p.nowLocked()
 	p.state.Calls++
 	if p.state.Calls == 2 {
 		p.state.Away = now.Add(outage)

@@ -64,7 +64,7 @@ func (c serveCmd) Run(w world) error {
 	}
 	a.follow(w, path, load)
 	if terminal {
-		fmt.Fprintf(w.stdout, "standin is listening here. Type a message, or /help. (config %s, state %s)\n\n", path, dir)
+		fmt.Fprintf(w.stdout, "standin is listening here. Type a message, or /help.\nConfig %s, state %s.\n\n", path, dir)
 	}
 	return a.run(w.ctx)
 }
