@@ -61,6 +61,9 @@ func lockOutside(t *testing.T, path string) (unlock func()) {
 // Given an external process holding a write lock; then the success record is
 // written after it, within the bound, and no update is lost.
 func TestAWriteWaitsForAForeignLock(t *testing.T) {
+	if busyBound <= 3*time.Second {
+		t.Errorf("a lock of three seconds is not waited for: %v", busyBound)
+	}
 	d := open(t, t.TempDir())
 	c := d.Credentials(nil)
 	count := func() error {

@@ -10,8 +10,9 @@ import (
 
 const (
 	// busyBound is how long a write waits for its turn or for another process's
-	// lock. A turn's answer is not held up longer than that.
-	busyBound = 3 * time.Second
+	// lock: a little longer than the three seconds that a backup or a browser of
+	// databases may take [IL-244]. A turn's answer is not held up longer than that.
+	busyBound = 3500 * time.Millisecond
 	// busyStep is SQLite's own wait inside one try; between tries the caller's
 	// ctx is looked at.
 	busyStep = 50 * time.Millisecond
