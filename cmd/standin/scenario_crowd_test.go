@@ -26,6 +26,7 @@ import (
 //	settle                    wait until all turns and sends are done
 //	many N GAP TEXT           N messages, one each GAP, each dealt with before the next
 //	crowd N TEXT              the same message in N rooms at once; waits until all are done
+//	crowdpost N TEXT          the same without waiting
 //	crowdrow N free|SOURCE MODEL   the stored selection of each of them
 //	each KIND N TEXT          the next N messages in the room, all of that kind
 //	calls [MODEL=N…]          how often each model was called since the last asked or calls
@@ -36,19 +37,20 @@ import (
 
 func crowdCommands() map[string]func(*house, *testscript.TestScript, []string) {
 	return map[string]func(*house, *testscript.TestScript, []string){
-		"again":    (*house).scriptAgain,
-		"refuse":   (*house).scriptRefuse,
-		"heal":     (*house).scriptHeal,
-		"settle":   (*house).scriptSettle,
-		"many":     (*house).scriptMany,
-		"crowd":    (*house).scriptCrowd,
-		"crowdrow": (*house).scriptCrowdRow,
-		"each":     (*house).scriptEach,
-		"calls":    (*house).scriptCalls,
-		"heard":    (*house).scriptHeard,
-		"keys":     (*house).scriptKeys,
-		"windows":  (*house).scriptWindows,
-		"reload":   (*house).scriptReload,
+		"again":     (*house).scriptAgain,
+		"refuse":    (*house).scriptRefuse,
+		"heal":      (*house).scriptHeal,
+		"settle":    (*house).scriptSettle,
+		"many":      (*house).scriptMany,
+		"crowd":     (*house).scriptCrowd,
+		"crowdpost": (*house).scriptCrowdPost,
+		"crowdrow":  (*house).scriptCrowdRow,
+		"each":      (*house).scriptEach,
+		"calls":     (*house).scriptCalls,
+		"heard":     (*house).scriptHeard,
+		"keys":      (*house).scriptKeys,
+		"windows":   (*house).scriptWindows,
+		"reload":    (*house).scriptReload,
 	}
 }
 
@@ -80,13 +82,18 @@ func (h *house) scriptMany(ts *testscript.TestScript, args []string) {
 }
 
 func (h *house) scriptCrowd(ts *testscript.TestScript, args []string) {
+	h.scriptCrowdPost(ts, args)
+	h.scriptSettle(ts, nil)
+}
+
+func (h *house) scriptCrowdPost(ts *testscript.TestScript, args []string) {
 	for i := range number(ts, args[0]) {
 		h.said++
 		in := crowdRoom(i)
 		in.ID, in.Text = strconv.Itoa(h.said), strings.Join(args[1:], " ")
 		ts.Check(h.room.Say(context.Background(), in))
 	}
-	h.scriptSettle(ts, nil)
+	synctest.Wait()
 }
 
 func crowdRoom(i int) channels.Inbound {

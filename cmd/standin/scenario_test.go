@@ -170,7 +170,8 @@ func (h *house) scriptAlways(ts *testscript.TestScript, args []string) {
 }
 
 // act reads one act: ok, ok:TEXT, empty, hang, reset, refused, dns, tls,
-// break:TEXT, stall:TEXT, slow:TEXT (5 s before each word), or
+// break:TEXT, stall:TEXT, slow:TEXT (5 s before each word),
+// fault:TYPE (an error event inside the stream), or
 // STATUS[+HEADER=VALUE…][:TEXT], where a TEXT that is JSON is the whole body.
 // 10s/503 takes ten seconds.
 func act(ts *testscript.TestScript, s string) providertest.Act {
@@ -194,6 +195,8 @@ func act(ts *testscript.TestScript, s string) providertest.Act {
 		return providertest.StreamBreak(arg)
 	case "slow":
 		return providertest.Answer(arg).Pace(5 * time.Second)
+	case "fault":
+		return providertest.StreamError("so far ", fmt.Sprintf(`{"error":{"type":%q,"message":"no more"}}`, arg))
 	case "stall":
 		return providertest.Stall(arg)
 	case "reset", "refused", "dns", "tls":
