@@ -51,7 +51,7 @@ type stop struct {
 // newApp wires the rooms in one straight line, bottom up.
 func newApp(ctx context.Context, p parts) (*app, error) {
 	a := &app{parts: p}
-	a.config.Store(p.config)
+	a.use(p.config)
 
 	db, err := store.Open(ctx, store.Options{Dir: p.state, Log: p.log, Throwaway: p.staging != nil})
 	if err != nil {
@@ -110,23 +110,29 @@ func (a *app) start(ctx context.Context) error {
 }
 
 // run serves until ctx ends, or every channel is exhausted and what they
-// brought is answered. Then it stops in reverse: intake, running turns (for a bounded time), store [G33].
+// brought is answered. Then it stops in reverse: intake, running turns (for a
+// bounded time), store [G33].
 func (a *app) run(ctx context.Context) error {
 	if err := a.start(ctx); err != nil {
 		return err
 	}
 	listen, hangUp := context.WithCancel(ctx)
 	defer hangUp()
-	group, listen := errgroup.WithContext(listen)
+	go a.upkeep(listen)
+	var group errgroup.Group
 	for _, c := range a.parts.channels {
 		group.Go(func() error {
-			if err := c.Run(listen, a.bot.Receive); err != nil && listen.Err() == nil {
-				return fmt.Errorf("channel %s: %w", c.Name(), err)
+			err := c.Run(listen, a.bot.Receive)
+			if err == nil || listen.Err() != nil {
+				return nil
 			}
-			return nil
+			// One channel that cannot go on leaves the others alone; the last one
+			// takes the daemon down with its name.
+			a.log.Error("channel ended", "channel", c.Name(), "err", err)
+			return fmt.Errorf("channel %s: %w", c.Name(), err)
 		})
 	}
-	a.log.Info("ready", "channels", len(a.parts.channels))
+	a.log.Info("ready", "version", version(), "channels", len(a.parts.channels))
 	err := group.Wait()
 	if err == nil && ctx.Err() == nil {
 		// The input has ended and nobody wants the process gone: what was accepted
@@ -134,6 +140,32 @@ func (a *app) run(ctx context.Context) error {
 		_ = a.bot.Idle(ctx) // fails only when ctx ends, and close is due then
 	}
 	return errors.Join(err, a.close())
+}
+
+// retention is how long ended things are kept: repeats of a platform come
+// within a day, `standin why` looks back over weeks (failover.md 20).
+var retention = store.Retention{
+	Messages: 7 * 24 * time.Hour,
+	Posts:    7 * 24 * time.Hour,
+	Steps:    30 * 24 * time.Hour,
+	MaxSteps: 1_000_000,
+}
+
+// upkeep deletes what has been kept long enough, now and then.
+func (a *app) upkeep(ctx context.Context) {
+	for wait := time.Minute; ; wait = time.Hour {
+		if a.sleep(ctx, wait) != nil {
+			return
+		}
+		n, err := a.db.Prune(ctx, a.now(), retention)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			a.log.Warn("old rows not deleted", "err", err)
+		case n > 0:
+			a.log.Debug("old rows deleted", "rows", n)
+		}
+	}
 }
 
 // close tears down what stands, last first.
@@ -152,6 +184,7 @@ func (a *app) close() error {
 
 // use takes over a config, for turns that begin from now on.
 func (a *app) use(c *Compiled) {
+	c.Bot.Version = version()
 	a.config.Store(c)
 }
 
