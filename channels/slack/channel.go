@@ -73,7 +73,7 @@ type Channel struct {
 	groups  *recent[string, bool]              // whether a user group contains the bot
 	acks    *recent[string, string]            // messages with the ack reaction, by place
 	posts   *recent[string, *progress]         // deliveries by id [I2]
-	chatter *recent[string, []time.Time]       // events of other bots [SL15]
+	members *recent[string, []string]          // of rooms, for a minute [SL15]
 	drafts  *drafts
 }
 
@@ -133,7 +133,7 @@ func New(o Options) (*Channel, error) {
 		groups:  newRecent[string, bool](500, 10*time.Minute),
 		acks:    newRecent[string, string](2_000, 24*time.Hour),
 		posts:   newRecent[string, *progress](4_096, 24*time.Hour),
-		chatter: newRecent[string, []time.Time](1_000, time.Hour),
+		members: newRecent[string, []string](500, time.Minute),
 	}
 	c.drafts = newDrafts(c)
 	c.vitals.now = o.Now

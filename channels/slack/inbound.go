@@ -4,7 +4,6 @@ import (
 	"context"
 	"regexp"
 	"strings"
-	"time"
 
 	"standin/channels"
 )
@@ -43,9 +42,6 @@ func (c *Channel) inbound(ctx context.Context, ev event) (in channels.Inbound, w
 	if in.From.ID == "" {
 		return in, "nobody sent it"
 	}
-	if in.Bot && c.chatters(ev.Channel+"/"+in.From.ID) {
-		return in, "a loop with another bot" // [SL15]
-	}
 	if !in.Bot && in.From.Name == "" {
 		in.From.Name = c.displayName(ctx, ev.User)
 	}
@@ -79,39 +75,6 @@ func (c *Channel) threadOf(ctx context.Context, ev event) (string, bool) {
 	}
 	thread := c.lookUpThread(ctx, ev.Channel, ev.TS)
 	return thread, thread != ""
-}
-
-// chatters is the loop guard: more than 20 messages of one bot in a
-// conversation within a minute silence it for a minute [SL15].
-func (c *Channel) chatters(who string) (loop bool) {
-	now := c.now()
-	times, _ := c.chatter.get(who, now)
-	times, loop = afterEvent(times, now)
-	c.chatter.put(who, times, now)
-	return loop
-}
-
-const (
-	loopEvents = 20
-	loopWindow = time.Minute
-)
-
-// afterEvent decides about one more event. While a bot is silenced, the last
-// entry lies in the future: the end of the silence.
-func afterEvent(times []time.Time, now time.Time) ([]time.Time, bool) {
-	if n := len(times); n > 0 && times[n-1].After(now) {
-		return times, true
-	}
-	var kept []time.Time
-	for _, t := range times {
-		if now.Sub(t) < loopWindow {
-			kept = append(kept, t)
-		}
-	}
-	if len(kept) >= loopEvents {
-		return []time.Time{now.Add(loopWindow)}, true
-	}
-	return append(kept, now), false
 }
 
 var userToken = regexp.MustCompile(`<@([UW][A-Z0-9]+)(?:\|[^>]*)?>`)

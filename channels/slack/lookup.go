@@ -2,6 +2,7 @@ package slack
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -145,4 +146,31 @@ func (c *Channel) groupNamesUs(ctx context.Context, text string) bool {
 		}
 	}
 	return false
+}
+
+// Member tells whether a user is in a conversation; what Slack said holds for a
+// minute [SL15]. An error means that it cannot be known now.
+func (c *Channel) Member(ctx context.Context, to channels.Address, user string) (bool, error) {
+	if members, ok := c.members.get(to.Conversation, c.now()); ok {
+		return slices.Contains(members, user), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.pace.call)
+	defer cancel()
+	var all []string
+	cursor := ""
+	for {
+		members, next, err := c.api.GetUsersInConversationContext(ctx, &slackapi.GetUsersInConversationParameters{
+			ChannelID: to.Conversation, Cursor: cursor, Limit: 1000,
+		})
+		if err != nil {
+			return false, fmt.Errorf("slack: members of %s: %w", to.Conversation, plainError(err))
+		}
+		all = append(all, members...)
+		if next == "" || len(all) > 20_000 {
+			break
+		}
+		cursor = next
+	}
+	c.members.put(to.Conversation, all, c.now())
+	return slices.Contains(all, user), nil
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-	slackapi "github.com/slack-go/slack"
 	"github.com/slack-go/slack/socketmode"
 )
 
@@ -271,11 +270,9 @@ func (c *Channel) whyEnded(err error, lastEvent time.Time) error {
 func (c *Channel) dial(ctx context.Context) (*websocket.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.pace.call)
 	defer cancel()
-	// Its own client: the library keeps no state between calls.
-	_, address, err := slackapi.New("", slackapi.OptionAPIURL(c.apiURL()), slackapi.OptionHTTPClient(c.http),
-		slackapi.OptionAppLevelToken(c.opt.App.Reveal())).StartSocketModeContext(ctx)
+	address, err := c.ticket(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("apps.connections.open: %w", err)
+		return nil, err
 	}
 	d := &websocket.Dialer{
 		Proxy:            onlySafe,
@@ -293,6 +290,15 @@ func (c *Channel) dial(ctx context.Context) (*websocket.Conn, error) {
 		return nil, fmt.Errorf("open the socket: %w", err)
 	}
 	return conn, nil
+}
+
+// ticket asks for the address of a socket; it opens one, once.
+func (c *Channel) ticket(ctx context.Context) (address string, err error) {
+	_, address, err = c.api.StartSocketModeContext(ctx)
+	if err != nil {
+		return "", fmt.Errorf("apps.connections.open: %w", err)
+	}
+	return address, nil
 }
 
 // onlySafe finds the proxy of a dial and refuses a socket in the clear to

@@ -26,6 +26,9 @@ func (s *Server) Say(in Say) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.rooms[in.Room]
+	if r == nil {
+		return ""
+	}
 	m := &Message{Type: "message", SubType: in.SubType, User: in.User, Bot: in.Bot, Text: in.Text, Thread: in.Thread, TS: in.TS}
 	if m.TS == "" {
 		m.TS = s.tsLocked()
@@ -129,6 +132,9 @@ func (s *Server) Press(room, ts, user string, n int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.rooms[room]
+	if r == nil {
+		return false
+	}
 	i := slices.IndexFunc(r.messages, func(m *Message) bool { return m.TS == ts })
 	if i < 0 {
 		return false
@@ -217,6 +223,9 @@ func (s *Server) Edit(room, ts, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.rooms[room]
+	if r == nil {
+		return
+	}
 	if m := r.message(ts); m != nil {
 		m.Text, m.Edited = text, true
 		s.changedLocked(r, m)
