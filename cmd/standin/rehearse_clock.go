@@ -18,6 +18,7 @@ type stageClock struct {
 
 	mu       sync.Mutex
 	now      time.Time
+	bursts   int        // of activity so far
 	sleepers []*sleeper // in the order in which they lay down
 }
 
@@ -26,6 +27,8 @@ type sleeper struct {
 	ctx    context.Context
 	life   context.Context // of its process
 	at     time.Time       // zero: for no moment, only for the end of ctx
+	burst  int             // in which it lay down
+	who    string          // a session
 	turn   bool
 	act    func() // what happens at the moment, before the sleeper goes on
 	acting bool
@@ -34,6 +37,14 @@ type sleeper struct {
 
 func newStageClock(start time.Time) *stageClock {
 	return &stageClock{now: start, stirred: make(chan struct{}, 1)}
+}
+
+// burst begins a burst of activity: what lies down before the next one did so
+// in an order that is nobody's.
+func (c *stageClock) burst() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bursts++
 }
 
 // Now is the virtual time.
@@ -79,10 +90,17 @@ func (l life) hang(ctx context.Context) error {
 	return l.rest(ctx, &sleeper{turn: true})
 }
 
+// queue keeps the turn of a session waiting until it comes first among those
+// that are here at the same time.
+func (l life) queue(ctx context.Context, session string) error {
+	return l.rest(ctx, &sleeper{turn: true, at: l.clock.Now(), who: session})
+}
+
 func (l life) rest(ctx context.Context, s *sleeper) error {
 	c := l.clock
 	s.ctx, s.life, s.woken = ctx, l.ctx, make(chan struct{})
 	c.mu.Lock()
+	s.burst = c.bursts
 	c.sleepers = append(c.sleepers, s)
 	c.mu.Unlock()
 	c.stir()
@@ -130,14 +148,25 @@ func (c *stageClock) asleep() (turns, timers int) {
 	return turns, timers
 }
 
-// next is the sleeper that is due first, the one that lay down first among
-// equals; nil when nobody waits for a moment.
+// before tells whether s goes first: the earlier moment, the earlier burst, and
+// within a burst the session's name.
+func (s *sleeper) before(o *sleeper) bool {
+	switch {
+	case !s.at.Equal(o.at):
+		return s.at.Before(o.at)
+	case s.burst != o.burst:
+		return s.burst < o.burst
+	}
+	return s.who < o.who
+}
+
+// next is the sleeper that is due first; nil when nobody waits for a moment.
 func (c *stageClock) next() *sleeper {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var first *sleeper
 	for _, s := range c.sleepers {
-		if !s.at.IsZero() && !s.acting && !s.awake() && (first == nil || s.at.Before(first.at)) {
+		if !s.at.IsZero() && !s.acting && !s.awake() && (first == nil || s.before(first)) {
 			first = s
 		}
 	}
@@ -155,6 +184,7 @@ func (c *stageClock) advance(to time.Time) {
 
 // wake lets the sleeper go on, after its act if it has one.
 func (c *stageClock) wake(s *sleeper) {
+	c.burst()
 	if s.act != nil {
 		c.mu.Lock()
 		s.acting = true

@@ -67,7 +67,7 @@ const stuckAfter = time.Minute
 func play(ctx context.Context, r *rehearsal, dir string, log *slog.Logger) (*tale, error) {
 	s := &stage{script: r, dir: dir, clock: newStageClock(r.start), vendors: &stagedVendors{start: r.start, rules: r.rules},
 		log: log, config: r.config, seen: map[fallback.SessionID]bool{}, during: map[fallback.SessionID]*middle{}}
-	s.tale = &tale{start: r.start, now: s.clock.Now, models: map[string]fallback.Model{}}
+	s.tale = &tale{start: r.start, now: s.clock.Now, models: map[string]fallback.Model{}, turns: map[string]string{}}
 	s.room = newStagedRoom(s.tale.posted)
 	if err := s.begin(ctx, filepath.Join(dir, "1")); err != nil {
 		return nil, err
@@ -129,8 +129,8 @@ func (s *stage) restart(ctx context.Context) error {
 	return s.begin(ctx, dir)
 }
 
-// id makes the ids of turns: in a rehearsal each run gives the same ones.
-func (s *stage) id() string { return fmt.Sprintf("t%d", s.ids.Add(1)) }
+// id makes the daemon's ids of turns and epochs.
+func (s *stage) id() string { return fmt.Sprintf("id%d", s.ids.Add(1)) }
 
 // perform plays the steps in the order of time. A step waits for the turns
 // before it in its session; the steps of other sessions do not wait with it.
@@ -189,6 +189,7 @@ func (s *stage) ready(waiting []*scene, now time.Time) (i int, next time.Time) {
 
 // enter does a step. Nothing else runs when it begins.
 func (s *stage) enter(ctx context.Context, sc *scene) {
+	s.clock.burst()
 	if sc.act.turn() {
 		s.mu.Lock()
 		s.during[sc.act.session()] = &middle{asides: sc.during}

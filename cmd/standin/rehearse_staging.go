@@ -9,7 +9,7 @@ import (
 )
 
 // staging is what a rehearsal looks at the daemon through. Nothing in it
-// changes a rule: ids that are the same in each run, a clock that says when
+// changes a rule: ids that are short, a clock that says when
 // nothing runs, and an eye on what is written.
 type staging struct {
 	id      func() string                                    // of turns and epochs

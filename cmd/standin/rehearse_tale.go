@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ type tale struct {
 	mu     sync.Mutex
 	lines  []told
 	models map[string]fallback.Model // by delivery id: who answered
+	turns  map[string]string         // by the daemon's id of a turn: the one in the events
 }
 
 // told is an event, or a remark for people alone.
@@ -41,6 +43,17 @@ func (t *tale) heard(session fallback.SessionID, who, text string) {
 // tell adds an event that happens now.
 func (t *tale) tell(session fallback.SessionID, event string, all ...fact) {
 	t.add(told{happening: happening{at: t.now().Sub(t.start), event: event, session: string(session), facts: facts(all...)}})
+}
+
+// turn numbers the turns in the order in which they are heard of, which is the
+// same in each run, whoever is faster in getting an id.
+func (t *tale) turn(id string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.turns[id] == "" {
+		t.turns[id] = fmt.Sprintf("t%d", len(t.turns)+1)
+	}
+	return t.turns[id]
 }
 
 func (t *tale) add(one told) {
@@ -93,6 +106,12 @@ type witness struct {
 func (w *witness) Record(_ context.Context, s fallback.Step) {
 	if w.alive.Err() != nil {
 		return
+	}
+	s.Run = w.tale.turn(s.Run)
+	if s.Record != nil {
+		record := *s.Record // others read it too
+		record.RunID = w.tale.turn(record.RunID)
+		s.Record = &record
 	}
 	if h, ok := happened(s, w.tale.start); ok {
 		w.tale.add(told{happening: h})

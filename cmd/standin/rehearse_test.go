@@ -57,7 +57,7 @@ func TestRehearsals(t *testing.T) {
 // The same script gives the same events, to the byte.
 func TestARehearsalTellsTheSameStoryEachTime(t *testing.T) {
 	for _, file := range []string{"testdata/rehearsals/own/r7-sessions-side-by-side.yaml", "testdata/rehearsals/own/6.3-a-crash-in-the-middle.yaml",
-		"testdata/rehearsals/given/012-auth-skip-cache.yaml", "../../examples/rehearsals/flapping-vendor.yaml"} {
+		"testdata/rehearsals/own/r7-restart-with-queue.yaml", "testdata/rehearsals/given/012-auth-skip-cache.yaml", "../../examples/rehearsals/flapping-vendor.yaml"} {
 		_, first, _ := rehearsed(t, "--json", file)
 		for range 5 {
 			if _, again, _ := rehearsed(t, "--json", file); again != first {

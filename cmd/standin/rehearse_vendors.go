@@ -130,7 +130,7 @@ const plainReply = "ok"
 func (l line) Call(ctx context.Context, c provider.Call) (*provider.Reply, error) {
 	// Turns that run side by side come here one after the other, in the order
 	// in which the clock lets them.
-	if err := l.sleep(ctx, 0); err != nil {
+	if err := l.queue(ctx, c.Session); err != nil {
 		return nil, aborted(&c, err)
 	}
 	model := c.Endpoint.Provider + "/" + c.Model
