@@ -103,13 +103,16 @@ func sortFaults(faults []Fault) []Fault {
 }
 
 var (
-	secretKey = regexp.MustCompile(`(?i)(["']?\b[a-z_-]*(?:key|token|secret|password|authorization|cookie)\b["']?\s*:\s*)("[^"]*"?|'[^']*'?|[^\s#,{}][^#,}]*)`)
+	secretKey = regexp.MustCompile(`(?i)(["']?\b[a-z_-]*(?:key|token|secret|password|authorization|cookie|[_-]auth|[_-]pass)\b["']?\s*:\s*)("[^"]*"?|'[^']*'?|[^\s#,{}][^#,}]*)`)
+	headerMap = regexp.MustCompile(`(?i)(["']?\bheaders["']?\s*:\s*)\{[^}]*\}?`)
 	variable  = regexp.MustCompile(`\$?\$\{([A-Z_][A-Z0-9_]*)\}`)
 )
 
 // mask hides what may be a secret in a line of a config: the value of a key
-// whose name says so, and whatever looks like a vendor's key.
+// whose name says so, headers whose names say nothing, and whatever looks like
+// a vendor's key.
 func mask(line string) string {
+	line = headerMap.ReplaceAllString(line, "$1{[secret]}")
 	line = secretKey.ReplaceAllStringFunc(line, func(m string) string {
 		parts := secretKey.FindStringSubmatch(m)
 		if variable.MatchString(parts[2]) && variable.ReplaceAllString(strings.Trim(parts[2], ` "'`), "") == "" {
