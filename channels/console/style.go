@@ -101,6 +101,8 @@ func clean(s string) string {
 			return 0x2421
 		case r < 0xa0 && r > 0x7f:
 			return '\uFFFD'
+		case r == 0x202d || r == 0x202e: // overrides: text that reads backwards
+			return '\uFFFD'
 		}
 		return r
 	}, s)

@@ -320,8 +320,8 @@ func TestLocalCommandsAreNotHandedOn(t *testing.T) {
 // What a model wrote must not steer the terminal.
 func TestControlCharactersAreShownNotObeyed(t *testing.T) {
 	perform(t, 60, 10, nil, func(s *stage) {
-		s.answers(channels.Reply, "a\x1b]0;owned\x07b\u009bc\rd\xff")
-		s.sees("\nstandin › a␛]0;owned␇b�c␍d�\n\nyou › ▏\n")
+		s.answers(channels.Reply, "a\x1b]0;owned\x07b\u009bc\rd\xff\u202e")
+		s.sees("\nstandin › a␛]0;owned␇b�c␍d��\n\nyou › ▏\n")
 	})
 }
 
