@@ -22,7 +22,7 @@ func (b *Bot) Activity() (turns, timers int, posting bool) {
 	b.lanes.mu.Unlock()
 	b.outbox.mu.Lock()
 	defer b.outbox.mu.Unlock()
-	return turns, b.outbox.sleeping, b.outbox.reading || len(b.outbox.busy) > 0
+	return turns, b.outbox.sleeping + b.bundles.count(), b.outbox.reading || len(b.outbox.busy) > 0
 }
 
 // Busy tells whether a turn of the session runs or waits.
@@ -32,7 +32,7 @@ func (b *Bot) Busy(s fallback.SessionID) bool {
 }
 
 // ReceiveFor is Receive for a message whose session and agent are known
-// already, instead of being read off its address.
+// already, instead of being read off its address, and whose sender was let in.
 func (b *Bot) ReceiveFor(ctx context.Context, in channels.Inbound, s fallback.SessionID, a fallback.AgentID) error {
 	if b.isStopping() {
 		return ErrShutdown

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"standin/bot/policy"
 	"standin/channels"
 	"standin/fallback"
 )
@@ -67,6 +68,7 @@ type Options struct {
 type Bot struct {
 	Options
 	lanes   *lanes
+	bundles *bundles
 	outbox  *outbox
 	ledger  ledger
 	started time.Time
@@ -78,6 +80,8 @@ type Bot struct {
 	mu       sync.Mutex
 	stopping bool
 	doubtful map[message]bool // accepts that failed although the row may be there
+	crowd    policy.Crowd     // bots that were heard
+	echoes   policy.Echoes    // failure lines that rooms have just read
 }
 
 // New makes a bot. Nothing runs before Start: messages that are received
@@ -93,6 +97,7 @@ func New(o Options) *Bot {
 	b.life, b.die = context.WithCancelCause(context.Background())
 	b.lanes = newLanes(func() int { return b.Config().MaxConcurrent })
 	b.lanes.stirred = o.Stirred
+	b.bundles = newBundles(b)
 	b.outbox = newOutbox(b)
 	return b
 }
@@ -111,14 +116,6 @@ type message struct {
 func keyOf(in channels.Inbound) message {
 	in.To.Thread = ""
 	return message{in.To, in.ID}
-}
-
-// Receive takes one message. It returns nil once the message is durable and
-// owed an ending, or was taken before [I1, I2]; a command has been answered by
-// then. It implements channels.Receiver.
-func (b *Bot) Receive(ctx context.Context, in channels.Inbound) error {
-	agent := b.Config().DefaultAgent
-	return b.ReceiveFor(ctx, in, SessionKey(agent, in), agent)
 }
 
 // accept makes the inbox row. ours says that this call is the one that has to
@@ -149,20 +146,24 @@ const acceptTries = 3
 
 // dispatch sends an accepted message on its way.
 func (b *Bot) dispatch(ctx context.Context, cfg *Config, row Accepted) {
+	if row.Session == "" { // was turned away, and its ending is missing
+		v, err := b.admit(ctx, cfg, row.In)
+		if err != nil || v.What == policy.Admit {
+			v = policy.Verdict{What: policy.Drop, Why: "was turned away"} // its text is gone
+		}
+		b.reject(ctx, cfg, row, v)
+		return
+	}
 	switch kind, call := b.sort(cfg, row.In); kind {
-	case toIgnore:
-		b.end(ctx, row, Ending{How: Silent, Why: call.why, Background: true}) // nobody spoke to the bot
+	case toIgnore: // nobody spoke to the bot
+		b.end(ctx, row, Ending{How: Silent, Why: call.why, Background: true, Overheard: overhears(cfg, row.In, call)})
+	case toRefuse:
+		b.reject(ctx, cfg, row, policy.Verdict{What: policy.Refuse, Why: call.why})
 	case toObey:
 		b.obey(ctx, cfg, row, call)
 	case toAnswer:
-		b.answer(row, request{text: row.In.Text})
+		b.answer(cfg, request{row: row, text: policy.WithFiles(b.inline(ctx, cfg, row), row.In.Files)})
 	}
-}
-
-// answer queues a turn for the message.
-func (b *Bot) answer(row Accepted, r request) {
-	r.row = row
-	b.lanes.Do(row.Session, job{row: row, run: func(ctx context.Context) { b.chat(ctx, r) }})
 }
 
 // Start takes up what a former process left [I1, D21] and then lets turns run.
@@ -271,6 +272,9 @@ func (b *Bot) Interrupt(s fallback.SessionID, cause error) bool { return b.lanes
 // Idle waits until no turn runs or waits and nothing can be sent now.
 // Deliveries that wait for their next try do not keep it.
 func (b *Bot) Idle(ctx context.Context) error {
+	if err := b.bundles.empty(ctx); err != nil {
+		return err
+	}
 	if err := b.lanes.Quiet(ctx); err != nil {
 		return err
 	}

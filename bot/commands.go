@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"standin/bot/policy"
 	"standin/channels"
 	"standin/fallback"
 	"standin/fallback/provider"
@@ -44,7 +45,10 @@ type reply struct {
 	text   string
 	choose *fallback.Selection
 	renew  *Renewal
+	queue  *string        // a change of Session.Queue
 	change *fallback.Step // what choose or renew comes to, for the journal
+	// choices are offered below the answer to the person who asked [D17].
+	choices []channels.Choice
 	// then is the turn that the rest of the message becomes; text is not shown.
 	then *request
 }
@@ -62,6 +66,7 @@ func builtin() []Command {
 		{Name: "new", Args: "[model] [text]", Help: "start a new session; the text becomes its first message", obey: obeyNew},
 		{Name: "reset", Args: "[model] [text]", Help: "the same as /new", obey: obeyNew},
 		{Name: "stop", Help: "stop the running answer and drop waiting messages", obey: obeyStop},
+		{Name: "queue", Args: "[mode] [cap:n] [drop:how] | default", Help: "what becomes of messages that wait", obey: obeyQueue},
 		{Name: "whoami", Aliases: []string{"id"}, Help: "how I know you", obey: obeyWhoami},
 		{Name: "help", Help: "this list", obey: obeyHelp},
 		{Name: "commands", Args: "[page]", Help: "this list, in pages", obey: obeyHelp},
@@ -91,18 +96,27 @@ func (b *Bot) obey(ctx context.Context, cfg *Config, row Accepted, c call) {
 		b.Log.Error("command failed", "command", c.name, "session", row.Session, "err", err)
 		r = reply{text: sayCommandFailed(c.name)}
 	}
-	e := Ending{Turn: turn, How: Commanded, Why: c.name, Renew: r.renew, change: r.change}
+	e := Ending{Turn: turn, How: Commanded, Why: c.name, Renew: r.renew, Queue: r.queue, change: r.change,
+		Parent: parentToKeep(row), KeepRoute: cfg.Rules.KeepsRoute(row.In)}
 	if r.choose != nil {
 		e.Choose = &Choice{Session: row.Session, Now: *r.choose}
 	}
 	if r.then != nil {
 		if b.changeFirst(ctx, row, e) {
-			b.answer(row, *r.then)
+			r.then.row = row
+			b.answer(cfg, *r.then)
 			return
 		}
 		e.Renew, e.Choose, e.change, r.text = nil, nil, nil, sayCommandFailed(c.name)
 	}
-	e.Posts = []channels.Outbound{post(turn, channels.Command, row.In, r.text)}
+	answer := post(turn, channels.Command, row.In, r.text)
+	if answer.Choices = r.choices; len(r.choices) > 0 {
+		answer.For = row.In.From.ID
+	}
+	if row.In.Command {
+		answer.Only = row.In.From.ID // the platform's own command is answered to its giver [SL28, D16]
+	}
+	e.Posts = b.refer(cfg, row.In, false, policy.Tag{}, []channels.Outbound{answer})
 	b.end(ctx, row, e)
 }
 
@@ -137,6 +151,14 @@ func (b *Bot) run(ctx context.Context, cfg *Config, row Accepted, c call) (reply
 		if o.sess, err = b.Store.Session(ctx, row.Session); err != nil {
 			return err
 		}
+		if o.sess.Parent == "" {
+			o.sess.Parent = policy.Parent(row.Agent, row.In, row.Session)
+		}
+		if running, _ := b.lanes.Depth(row.Session); !running { // a running turn belongs to the old session
+			if o.sess, err = b.freshen(ctx, cfg, row.In, o.sess); err != nil {
+				return err
+			}
+		}
 		if o.sel, err = b.Store.Selection(ctx, row.Session); err != nil {
 			return err
 		}
@@ -168,18 +190,27 @@ func (o *order) inherit(ctx context.Context) error {
 // plan is what a chat turn of the session would do now, under the stored
 // selection sel.
 func (o *order) plan(sel fallback.Selection) fallback.Plan {
-	ask := fallback.Ask{Session: o.row.Session, Agent: o.row.Agent, Kind: fallback.Chat, Config: o.cfg.Fallback}
+	ask := fallback.Ask{Session: o.row.Session, Agent: o.row.Agent, Kind: fallback.Chat, Config: o.cfg.Fallback, Channel: o.channel()}
 	return fallback.Resolve(ask, sel, false)
 }
 
 // primary is the model that config gives this session.
 func (o *order) primary() fallback.Model {
-	return o.cfg.Fallback.Primary(o.row.Agent, fallback.Model{})
+	return o.cfg.Fallback.Primary(o.row.Agent, o.channel())
+}
+
+// channel is the model that config gives the conversation, zero for none [T4].
+func (o *order) channel() fallback.Model {
+	to := o.row.In.To
+	if to == (channels.Address{}) {
+		to = o.sess.Route // a change from outside the chat
+	}
+	return o.cfg.Rules.Model(to, o.row.In.Parent)
 }
 
 // choose is the selection after a person has chosen m.
 func (o *order) choose(m fallback.Model, p fallback.ProfileID) fallback.Selection {
-	return fallback.Choose(o.cfg.Fallback, o.row.Agent, fallback.Model{}, o.sel, m, p, o.now)
+	return fallback.Choose(o.cfg.Fallback, o.row.Agent, o.channel(), o.sel, m, p, o.now)
 }
 
 // obeyHelp lists the commands, ten to a page for /commands.
@@ -204,19 +235,18 @@ func obeyWhoami(_ context.Context, o *order) (reply, error) {
 // endings of the messages itself, the running one's too, and before its own: a
 // crash in between cannot bring a stopped message back [S33].
 func obeyStop(ctx context.Context, o *order) (reply, error) {
-	running, queued := o.lanes.Stop(o.row.Session, ErrAborted)
-	stopped, dropped := false, 0
-	for _, row := range running {
+	stopped, running, queued := o.lanes.Stop(o.row.Session, ErrAborted)
+	queued = append(queued, o.bundles.drop(o.row.Session)...)
+	if running != nil {
 		// The question stays in the history, with the hint that its answer was
 		// stopped [S34]. An answer that was faster than the /stop counts.
-		question := Entry{Turn: o.ID(), Role: provider.User, Text: row.In.Text, At: row.At}
-		stopped = row.ID == 0 || o.end(ctx, row, Ending{Epoch: o.sess.Epoch, Turn: question.Turn,
-			How: Silent, Why: "aborted", Aborted: true, Entries: []Entry{question}})
+		question := Entry{Turn: o.ID(), Role: provider.User, Text: running.prompt(), At: running.row.At}
+		stopped = o.end(ctx, running.row, Ending{Epoch: o.sess.Epoch, Turn: question.Turn,
+			How: Silent, Why: "aborted", Aborted: true, Entries: []Entry{question}, with: running.with})
 	}
-	for _, row := range queued {
-		if row.ID == 0 || o.end(ctx, row, Ending{How: Silent, Why: "aborted"}) {
-			dropped++
-		}
+	dropped := 0
+	for _, r := range queued {
+		dropped += o.endAll(ctx, r, Ending{How: Silent, Why: "aborted"})
 	}
 	return say(sayStopped(stopped, dropped))
 }
@@ -246,10 +276,8 @@ func obeyNew(ctx context.Context, o *order) (reply, error) {
 // dropQueue ends the waiting messages of a session that is renewed: queued
 // follow-ups belong to the old one [S11]. It counts them.
 func (b *Bot) dropQueue(ctx context.Context, s fallback.SessionID) (n int) {
-	for _, row := range b.lanes.Drop(s, ErrAborted) {
-		if row.ID != 0 && b.end(ctx, row, Ending{How: Silent, Why: "reset"}) {
-			n++
-		}
+	for _, r := range b.dropWaiting(s, ErrAborted) {
+		n += b.endAll(ctx, r, Ending{How: Silent, Why: "reset"})
 	}
 	return n
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"standin/channels"
 	"standin/fallback"
 )
 
@@ -17,7 +18,7 @@ const wordDefault = "default"
 func obeyModel(ctx context.Context, o *order) (reply, error) {
 	switch strings.ToLower(o.args) {
 	case "":
-		return say(sayModel(o.explained(ctx), o.primary()))
+		return reply{text: sayModel(o.explained(ctx), o.primary()), choices: o.choices(o.cfg.Fallback.Models())}, nil
 	case "list":
 		all := *o
 		all.args = ""
@@ -135,11 +136,33 @@ func obeyModels(_ context.Context, o *order) (reply, error) {
 	}
 	now := o.view()
 	var lines []string
+	var offered []fallback.Model
+	for _, x := range list {
+		offered = append(offered, x.m)
+	}
 	for _, x := range shown {
 		lines = append(lines, sayListed(x.n, x.m, o.aliases(x.m), x.m == now.Selected, x.m == o.primary()))
 	}
-	return say(sayModels(lines, foot))
+	return reply{text: sayModels(lines, foot), choices: o.choices(offered)}, nil
 }
+
+// choices are the models that a surface may offer as buttons or a menu, the
+// default's first [D17]. A channel without rules of its own gets none.
+func (o *order) choices(models []fallback.Model) (list []channels.Choice) {
+	if _, known := o.cfg.Rules.Surface(o.row.In.To); !known {
+		return nil
+	}
+	list = append(list, channels.Choice{Label: "Default (" + o.primary().String() + ")", Text: "/model " + wordDefault})
+	for _, m := range models {
+		if o.permitted(m) == nil && len(list) < mostChoices {
+			list = append(list, channels.Choice{Label: m.String(), Text: "/model " + m.String()})
+		}
+	}
+	return list
+}
+
+// mostChoices is what the narrowest menu holds over its pages.
+const mostChoices = 100
 
 // aliases gives a model's other names, sorted.
 func (o *order) aliases(m fallback.Model) (names []string) {

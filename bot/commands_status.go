@@ -49,7 +49,8 @@ type status struct {
 	Key     fallback.SessionID
 	Running bool
 	Waiting int
-	History int // turns that a model sees again
+	History int    // turns that a model sees again
+	Ends    string // when a session of this kind is over by itself, "" never [S12]
 	Windows []window
 	Uptime  time.Duration
 	Version string
@@ -71,6 +72,7 @@ func obeyStatus(ctx context.Context, o *order) (reply, error) {
 		History: o.cfg.HistoryTurns, Uptime: o.now.Sub(o.started), Version: o.cfg.Version, Now: o.now,
 	}
 	s.Running, s.Waiting = o.lanes.Depth(o.row.Session)
+	s.Ends = o.cfg.Rules.Resets.Say(o.row.In, o.row.Session)
 	s.Windows = o.windows(ctx, s.Chain)
 	return say(sayStatus(s))
 }

@@ -3,6 +3,7 @@ package bot
 import (
 	"time"
 
+	"standin/bot/policy"
 	"standin/fallback"
 )
 
@@ -31,6 +32,8 @@ type Config struct {
 	ResetKeepsModel bool
 	// ResetTriggers are words that count as /new, beside it (session.resetTriggers) [S10].
 	ResetTriggers []string
+	// Rules are those of platforms with many people; the zero value asks nothing.
+	Rules policy.Rules
 	// DrainTimeout is how long Stop lets running turns finish.
 	DrainTimeout time.Duration
 	// Version of the daemon, for /status.

@@ -42,6 +42,9 @@ func (b *Bot) retry(ctx context.Context, tries int, f func() error) error {
 // its row and is taken up at the next start.
 func (b *Bot) end(ctx context.Context, row Accepted, e Ending) (counts bool) {
 	e.Accepted, e.Session, e.At = row.ID, row.Session, b.Now()
+	for _, w := range e.with {
+		e.With = append(e.With, w.ID)
+	}
 	key := keyOf(row.In)
 	b.ledger.expect(key, postsOf(e))
 	doubt := false
@@ -52,7 +55,11 @@ func (b *Bot) end(ctx context.Context, row Accepted, e Ending) (counts bool) {
 			b.ledger.ended(key, postsOf(e), idsOf(posted))
 		case errors.Is(err, ErrEnded) && doubt:
 			// Ours. Whether its notice was written is not known here; the posts were.
-			b.ledger.ended(key, postsOf(e), idsOfPosts(e.Posts))
+			made := idsOfPosts(e.Posts)
+			if e.Pair != nil {
+				made = nil // nor whether they were
+			}
+			b.ledger.ended(key, postsOf(e), made)
 		case errors.Is(err, ErrEnded):
 			b.ledger.forget(postsOf(e))
 			return false
@@ -67,6 +74,9 @@ func (b *Bot) end(ctx context.Context, row Accepted, e Ending) (counts bool) {
 				return false
 			}
 			continue
+		}
+		for _, w := range e.with {
+			b.ledger.ended(keyOf(w.In), nil, nil)
 		}
 		b.record(ctx, e)
 		b.outbox.kick()

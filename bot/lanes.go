@@ -4,13 +4,14 @@ import (
 	"context"
 	"sync"
 
+	"standin/bot/policy"
 	"standin/fallback"
 )
 
 // job is one piece of work of a session.
 type job struct {
-	// row is the message that waits for it; its ID is 0 for a background run.
-	row Accepted
+	// req is what it answers; nil for a background run.
+	req *request
 	run func(ctx context.Context)
 	// dropped is called instead of run when the queue is emptied; nil: nobody waits.
 	dropped func(cause error)
@@ -57,6 +58,95 @@ func (l *lanes) Do(s fallback.SessionID, j job) {
 	l.startLocked()
 }
 
+// Join queues the job of a message as q says: interrupt stops the running
+// message and takes the waiting ones' place, and of more than q.Cap waiting
+// messages one makes room [S24, S25]. The zero Queue just queues. gone are the
+// requests that get no turn, for the reason why. Background runs are nobody's
+// message: they are neither stopped nor counted.
+func (l *lanes) Join(s fallback.SessionID, j job, q policy.Queue) (gone []request, why string) {
+	l.mu.Lock()
+	if ln := l.busy[s]; ln != nil {
+		if q.Mode == policy.Interrupt {
+			gone, why = ln.takeLocked(len(ln.queue)), whyOvertaken
+			if ln.current != nil && ln.current.req != nil {
+				ln.cancel(errOvertaken)
+			}
+		}
+		if q.Cap > 0 && ln.waitingLocked() >= q.Cap {
+			why = "queue full"
+			switch q.Drop {
+			case policy.DropNew:
+				l.mu.Unlock()
+				return append(gone, *j.req), why
+			case policy.DropOld:
+				gone = append(gone, ln.takeLocked(1)...)
+			default:
+				oldest := ln.takeLocked(1)[0]
+				ln.firstLocked(j.req).recall(oldest)
+			}
+		}
+	}
+	l.mu.Unlock()
+	l.Do(s, j)
+	return gone, why
+}
+
+// Gather takes all waiting messages of the session into its running one, if may
+// says so of them.
+func (l *lanes) Gather(s fallback.SessionID, may func([]*request) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ln := l.busy[s]
+	if ln == nil || ln.current == nil || ln.current.req == nil {
+		return
+	}
+	var waiting []*request
+	for _, j := range ln.queue {
+		if j.req != nil {
+			waiting = append(waiting, j.req)
+		}
+	}
+	if len(waiting) == 0 || !may(waiting) {
+		return
+	}
+	for _, r := range ln.takeLocked(len(waiting)) {
+		ln.current.req.join(r)
+	}
+}
+
+// takeLocked takes the first n waiting messages out of the queue.
+func (ln *lane) takeLocked(n int) (taken []request) {
+	var rest []job
+	for _, j := range ln.queue {
+		if j.req == nil || len(taken) == n {
+			rest = append(rest, j)
+			continue
+		}
+		taken = append(taken, *j.req)
+	}
+	ln.queue = rest
+	return taken
+}
+
+// firstLocked is the next message of the queue, else the one that comes now.
+func (ln *lane) firstLocked(now *request) *request {
+	for _, j := range ln.queue {
+		if j.req != nil {
+			return j.req
+		}
+	}
+	return now
+}
+
+func (ln *lane) waitingLocked() (n int) {
+	for _, j := range ln.queue {
+		if j.req != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // Release lets the collected jobs start.
 func (l *lanes) Release() {
 	l.mu.Lock()
@@ -74,33 +164,40 @@ func (l *lanes) Close() {
 }
 
 // Stop ends the session's running job for the cause and empties its queue. It
-// gives the rows that this concerns, the running one first.
-func (l *lanes) Stop(s fallback.SessionID, cause error) (running, queued []Accepted) {
+// gives what this concerns; running is false when nothing ran, and its request
+// nil for a background run.
+func (l *lanes) Stop(s fallback.SessionID, cause error) (running bool, req *request, queued []request) {
 	l.mu.Lock()
 	if ln := l.busy[s]; ln != nil && ln.current != nil {
-		running = []Accepted{ln.current.row}
+		running = true
+		if r := ln.current.req; r != nil {
+			stopped := *r // Gather may still write to the original
+			req = &stopped
+		}
 		ln.cancel(cause)
 	}
 	l.mu.Unlock()
-	return running, l.Drop(s, cause)
+	return running, req, l.Drop(s, cause)
 }
 
 // Drop empties the session's queue and leaves its running job alone.
-func (l *lanes) Drop(s fallback.SessionID, cause error) []Accepted {
+func (l *lanes) Drop(s fallback.SessionID, cause error) []request {
 	l.mu.Lock()
 	var dropped []job
 	if ln := l.busy[s]; ln != nil {
 		dropped, ln.queue = ln.queue, nil
 	}
 	l.mu.Unlock()
-	var rows []Accepted
+	var requests []request
 	for _, j := range dropped {
-		rows = append(rows, j.row)
+		if j.req != nil {
+			requests = append(requests, *j.req)
+		}
 		if j.dropped != nil {
 			j.dropped(cause)
 		}
 	}
-	return rows
+	return requests
 }
 
 // Interrupt ends the session's running job for the cause, leaves its queue, and

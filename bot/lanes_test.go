@@ -84,7 +84,7 @@ func TestDropTellsThoseWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLanes(func() int { return 1 })
 		var got error
-		l.Do("a", job{run: func(context.Context) { t.Error("ran") }, dropped: func(cause error) { got = cause }})
+		l.Do("a", job{req: &request{}, run: func(context.Context) { t.Error("ran") }, dropped: func(cause error) { got = cause }})
 		if rows := l.Drop("a", ErrAborted); len(rows) != 1 || got != ErrAborted {
 			t.Errorf("dropped %v with %v", rows, got)
 		}

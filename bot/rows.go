@@ -121,6 +121,7 @@ type Ending struct {
 	Pair      *Pairing           // a request to be let in; the posts are made only if it is a new one [P1]
 	Queue     *string            // a change of Session.Queue
 	Parent    fallback.SessionID // becomes Session.Parent; "": it stays
+	with      []Accepted         // the messages of With, for those who wait for them; not for the store
 	KeepRoute bool               // Session.Route stays [S4]
 }
 

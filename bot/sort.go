@@ -3,24 +3,16 @@ package bot
 import (
 	"strings"
 
+	"standin/bot/policy"
 	"standin/channels"
 	"standin/fallback"
 )
 
-// SessionKey names the conversation that a message belongs to [S1]. All direct
-// chats with an agent are one session; rooms have their own, and so has each
-// thread of a room.
+// SessionKey names the conversation that a message belongs to where no rules say
+// otherwise [S1]: all direct chats with an agent are one session; rooms have
+// their own, and so has each thread of a room. See policy.Rules.Session.
 func SessionKey(agent fallback.AgentID, in channels.Inbound) fallback.SessionID {
-	key := "agent:" + string(agent) + ":"
-	if in.Chat == channels.Direct {
-		key += "main" // a thread of a direct chat is only where the answer goes [SL18]
-	} else {
-		key += in.To.Channel + ":" + string(in.Chat) + ":" + in.To.Conversation
-		if in.To.Thread != "" {
-			key += ":thread:" + in.To.Thread
-		}
-	}
-	return fallback.SessionID(strings.ToLower(key))
+	return policy.Rules{}.Session(agent, in, true)
 }
 
 // fate is what becomes of a message.
@@ -30,6 +22,7 @@ const (
 	toIgnore fate = iota // ends in silence, with its reason
 	toObey               // a command
 	toAnswer             // a turn
+	toRefuse             // a native command of somebody who may not give it [C2]
 )
 
 // call is a message read as a command, or the reason why it is ignored.
@@ -51,6 +44,8 @@ func (b *Bot) sort(cfg *Config, in channels.Inbound) (fate, call) {
 			return toObey, call{cmd: cmd, name: name, args: args}
 		case cmd != nil && isStopWord(in.Text):
 			// "stop" from somebody who may not stop anything is talk.
+		case cmd != nil && in.Command:
+			return toRefuse, call{why: "command of an unauthorized sender"}
 		case cmd != nil:
 			return toIgnore, call{why: "command of an unauthorized sender"}
 		case addressed && in.Authorized:
@@ -59,11 +54,21 @@ func (b *Bot) sort(cfg *Config, in channels.Inbound) (fate, call) {
 	}
 	switch {
 	case !addressed:
-		return toIgnore, call{why: "ambient"}
-	case strings.TrimSpace(in.Text) == "":
+		return toIgnore, call{why: ambient}
+	case strings.TrimSpace(in.Text) == "" && len(in.Files) == 0:
 		return toIgnore, call{why: "empty"}
 	}
 	return toAnswer, call{}
+}
+
+// ambient is the reason of a silence between other people.
+const ambient = "ambient"
+
+// overhears tells whether a message that was not for the agent is kept for its
+// room's next mention [S17].
+func overhears(cfg *Config, in channels.Inbound, c call) bool {
+	s, known := cfg.Rules.Surface(in.To)
+	return known && s.Overheard > 0 && c.why == ambient && in.Chat != channels.Direct && strings.TrimSpace(in.Text) != ""
 }
 
 // readCommand reads a message as a command: a slash command, a bare stop word,

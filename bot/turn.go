@@ -8,21 +8,16 @@ import (
 	"strings"
 	"time"
 
+	"standin/bot/policy"
 	"standin/channels"
 	"standin/fallback"
 	"standin/fallback/provider"
 )
 
-// request is a message on its way through a turn.
-type request struct {
-	row     Accepted
-	text    string // what the model is asked; a command may have been cut off in front
-	noProbe bool   // the message itself chose a model [T13]
-}
-
 // chat is one turn of a conversation, from the snapshot of the settings to its
 // ending. It runs in the session's lane.
-func (b *Bot) chat(ctx context.Context, r request) {
+func (b *Bot) chat(ctx context.Context, r *request) {
+	b.gather(ctx, r)
 	cfg, turn, in := b.Config(), b.ID(), r.row.In
 	log := b.Log.With("session", r.row.Session, "turn", turn)
 	e, done := b.converse(ctx, cfg, turn, r)
@@ -30,7 +25,8 @@ func (b *Bot) chat(ctx context.Context, r request) {
 		log.Info("turn left for the next start")
 		return
 	}
-	e.Turn = turn
+	e.Turn, e.with = turn, r.with
+	e.Parent, e.KeepRoute = parentToKeep(r.row), cfg.Rules.KeepsRoute(in)
 	if b.end(b.life, r.row, e) {
 		log.Info("turn ended", "how", e.How, "why", e.Why, "message", in.ID)
 	}
@@ -38,7 +34,7 @@ func (b *Bot) chat(ctx context.Context, r request) {
 
 // converse asks the engine and reads the answer as an Ending. done is false
 // when the daemon is leaving: the message then keeps its row [I1].
-func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r request) (e Ending, done bool) {
+func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request) (e Ending, done bool) {
 	in := r.row.In
 	defer func() {
 		if p := recover(); p != nil {
@@ -48,45 +44,63 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r request)
 		}
 	}()
 	asked := b.Now()
-	ask, sess, err := b.ask(ctx, cfg, turn, Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: r.text})
+	prompt := r.prompt()
+	text, heard := b.withOverheard(ctx, cfg, r, prompt)
+	ask, sess, err := b.ask(ctx, cfg, turn, Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: text, in: &in})
 	ask.NoProbe = r.noProbe
-	e = Ending{Epoch: sess.Epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: r.text, At: asked}}}
+	e = Ending{Epoch: sess.Epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: prompt, At: asked}}}
 	var out *fallback.Outcome
 	if err == nil {
-		d := b.draft(ctx, in)
+		d := b.draft(ctx, cfg, in, r.batch)
 		defer func() { d.end(out != nil) }()
 		ask.OnText, ask.OnDiscard = d.text, d.discard
 		out, err = b.Engine.Run(ctx, ask)
 	}
 	if err != nil {
-		return b.failed(ctx, turn, in, e, err)
+		e, done = b.failed(ctx, turn, in, e, err)
+		b.referAll(cfg, in, r.batch, policy.Tag{}, &e)
+		return e, done
 	}
-	return b.answered(cfg, turn, in, e, out, sess.LastInteraction), true
+	// What was overheard is taken up only now: a turn that never reached a model
+	// leaves it for the next one [S18, session-14].
+	e.Entries[0].Text, e.Heard = text, heard
+	e, tag := b.answered(cfg, turn, r.row, e, out, sess.LastInteraction)
+	b.referAll(cfg, in, r.batch, tag, &e)
+	return e, true
 }
 
 // ask gathers what a run needs to know: the session's row, its history, the
 // agent's instructions. It also gives the session as it was before the turn.
 func (b *Bot) ask(ctx context.Context, cfg *Config, turn string, t Turn) (_ fallback.Ask, sess Session, _ error) {
 	var history []Entry
+	var turns int
+	var parent fallback.SessionID
+	var channel fallback.Model
+	var system string
 	err := b.retry(ctx, readTries, func() (err error) {
 		if sess, err = b.Store.Session(ctx, t.Session); err != nil {
 			return fmt.Errorf("read session %s: %w", t.Session, err)
 		}
-		if cfg.HistoryTurns <= 0 {
+		if t.in != nil {
+			if sess, err = b.freshen(ctx, cfg, *t.in, sess); err != nil {
+				return fmt.Errorf("renew session %s: %w", t.Session, err)
+			}
+		}
+		if channel, parent, system, turns = t.rules(cfg, sess); turns <= 0 {
 			return nil
 		}
-		if history, err = b.Store.History(ctx, t.Session, sess.Epoch, cfg.HistoryTurns); err != nil {
+		if history, err = b.Store.History(ctx, t.Session, sess.Epoch, turns); err != nil {
 			return fmt.Errorf("read history of %s: %w", t.Session, err)
 		}
 		return nil
 	})
-	system := cfg.Agents[t.Agent].System
+	system = strings.TrimSpace(cfg.Agents[t.Agent].System + "\n\n" + system)
 	if sess.Aborted && t.Kind == fallback.Chat {
 		system = strings.TrimSpace(system + "\n\n" + hintAborted) // [S34]
 	}
 	return fallback.Ask{
 		Run: turn, Session: t.Session, Agent: t.Agent, Kind: t.Kind, Config: cfg.Fallback,
-		Model: t.Model, Fallbacks: t.Fallbacks, Listed: t.Listed, Parent: sess.ParentOf(),
+		Model: t.Model, Fallbacks: t.Fallbacks, Listed: t.Listed, Parent: parent, Channel: channel,
 		Compactions: sess.Compactions, NewSession: sess.Turns == 0,
 		System: system, Messages: conversation(history, t.Text),
 	}, sess, err
@@ -119,17 +133,19 @@ func conversation(history []Entry, text string) []provider.Message {
 // answered reads an outcome as an Ending. What the room was told of changes
 // only with something that the room sees: on a silent turn the next visible one
 // announces [I3, N17, D11]. before is when a person last spoke in the session.
-func (b *Bot) answered(cfg *Config, turn string, in channels.Inbound, e Ending, out *fallback.Outcome, before time.Time) Ending {
-	text, silent := visible(out.Reply.Text)
+func (b *Bot) answered(cfg *Config, turn string, row Accepted, e Ending, out *fallback.Outcome, before time.Time) (Ending, policy.Tag) {
+	in := row.In
+	text, tag := policy.Untag(out.Reply.Text)
+	text, silent := visible(text)
 	if silent {
 		e.How, e.Why = Silent, "no_reply"
-		return e
+		return e, tag
 	}
 	if text == "" {
 		// Nothing visible although silence was not asked for [N17, 18.5].
 		e.How, e.Why = Failed, "empty answer"
 		e.Posts = []channels.Outbound{post(turn, channels.Failure, in, sayEmpty(out))}
-		return e
+		return e, tag
 	}
 	e.How = Answered
 	e.Entries = append(e.Entries, Entry{Turn: turn, Role: provider.Assistant, Text: text, Model: out.Used, At: b.Now()})
@@ -148,8 +164,10 @@ func (b *Bot) answered(cfg *Config, turn string, in channels.Inbound, e Ending, 
 		dropped.ID = turn + "-d" // beside a fallback notice of the same turn
 		e.Posts = append(e.Posts, dropped)
 	}
+	s, _ := cfg.Rules.Surface(in.To)
+	text = policy.Prefixed(cfg.Rules.PrefixOf(s), text, policy.Answerer{Model: out.Used, Name: cfg.Agents[row.Agent].Name})
 	e.Posts = append(e.Posts, post(turn, channels.Reply, in, text))
-	return e
+	return e, tag
 }
 
 // remind tells whether a turn is the first one after another stretch of every
@@ -182,6 +200,9 @@ func (b *Bot) failed(ctx context.Context, turn string, in channels.Inbound, e En
 		return e, false
 	case errors.Is(cause, ErrAborted): // the /stop answers, this message does not
 		e.How, e.Why, e.Aborted = Silent, "aborted", true
+		if errors.Is(cause, errOvertaken) {
+			e.Why = whyOvertaken
+		}
 		return e, true
 	}
 	why := whyFailed(err, b.Now())
@@ -190,6 +211,13 @@ func (b *Bot) failed(ctx context.Context, turn string, in channels.Inbound, e En
 	if in.Chat != channels.Direct && why.generic {
 		// Rooms are spared lines that tell nobody anything [T20, 18.4].
 		e.How, e.Why = Silent, "failed: "+why.name
+		return e, true
+	}
+	b.mu.Lock()
+	says := b.echoes.Says(in.To, in.Chat, why.line, b.Now())
+	b.mu.Unlock()
+	if !says {
+		e.How, e.Why = Silent, "failed: "+why.name+", as the room has just read"
 		return e, true
 	}
 	e.Posts = []channels.Outbound{post(turn, channels.Failure, in, why.line)}
@@ -216,55 +244,6 @@ func visible(text string) (shown string, silent bool) {
 	return text, false
 }
 
-// growing is the draft of a turn: the answer so far, on surfaces that can show it.
-type growing struct {
-	draft channels.Draft // nil: the surface cannot
-	so    strings.Builder
-}
-
-// draft opens a draft where the surface has one and shows that the turn runs.
-func (b *Bot) draft(ctx context.Context, in channels.Inbound) *growing {
-	g := &growing{}
-	if d, ok := b.Channels[in.To.Channel].(channels.Drafter); ok {
-		if g.draft = d.Draft(ctx, in.To, in.ID); g.draft != nil {
-			g.draft.Working()
-		}
-	}
-	return g
-}
-
-// text takes the next piece. What may still become NO_REPLY is not shown.
-func (g *growing) text(piece string) {
-	g.so.WriteString(piece)
-	if text := strings.TrimSpace(g.so.String()); g.draft != nil && !mayBeSilence(text) {
-		g.draft.Show(text)
-	}
-}
-
-func mayBeSilence(text string) bool {
-	return len(text) <= len(noReply) && strings.EqualFold(text, noReply[:len(text)])
-}
-
-// discard takes back what was shown: its candidate failed [I8].
-func (g *growing) discard() {
-	g.so.Reset()
-	if g.draft != nil {
-		g.draft.Discard()
-	}
-}
-
-// end closes the draft. A turn that has an answer leaves its text for the post
-// that adopts it; any other takes it back.
-func (g *growing) end(answered bool) {
-	if g.draft == nil {
-		return
-	}
-	if _, silent := visible(g.so.String()); !answered || silent {
-		g.draft.Discard()
-	}
-	g.draft.Close()
-}
-
 // Turn is a run that no message started: a job, a heartbeat. It waits in its
 // session's lane like any other [I9] and never touches what the room was told
 // [D11, N22, N24].
@@ -278,6 +257,8 @@ type Turn struct {
 	Listed    bool // Fallbacks was given, even if empty
 	// To is where the answer is posted; the zero Address: nowhere.
 	To channels.Address
+
+	in *channels.Inbound // the message of a chat turn, nil otherwise
 }
 
 // Result is what came of a Turn.

@@ -130,8 +130,12 @@ func told(about About, known bool) NoticeState {
 	return NoticeDue
 }
 
-// IsDirect tells whether a key is that of the direct chats, agent:<id>:main [S1].
+// IsDirect tells whether a key is that of direct chats, agent:<id>:main or one of
+// a narrower scope [S1, S2].
 func IsDirect(s fallback.SessionID) bool {
+	if rest, _, ok := strings.Cut(string(s), ":direct:"); ok && strings.HasPrefix(rest, "agent:") {
+		return true
+	}
 	return strings.HasPrefix(string(s), "agent:") && strings.Count(string(s), ":") == 2 && strings.HasSuffix(string(s), ":main")
 }
 

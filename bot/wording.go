@@ -116,6 +116,8 @@ func pinned(p fallback.Plan, primary fallback.Model) string {
 	switch {
 	case p.Why == fallback.FromUser || p.Why == fallback.FromLegacy:
 		return fmt.Sprintf(" (your choice; the default is %s)", primary)
+	case p.Why == fallback.FromChannel:
+		return " (set for this channel)"
 	case p.Strict:
 		return " (default; no stand-in is configured)"
 	}
@@ -308,6 +310,9 @@ func sayStatus(s status) string {
 		line += fmt.Sprintf(", %s old", age(s.Now.Sub(s.Sess.StartedAt)))
 	}
 	add("%s, %s", line, count(s.Sess.Turns, "turn", "turns"))
+	if s.Ends != "" {
+		add("Sessions here end %s; a chosen model ends with them.", s.Ends)
+	}
 	add("History: the last %s", count(s.History, "turn", "turns"))
 	switch {
 	case s.Running:

@@ -23,7 +23,6 @@ type Verdict struct {
 	What       What
 	Why        string
 	Authorized bool // may give commands [C1]
-	Owner      bool // may give the owner's
 }
 
 // Known is what the store and the room know of a sender.
@@ -38,7 +37,7 @@ type Known struct {
 func (r Rules) Admit(in channels.Inbound, k Known) Verdict {
 	s, known := r.Surface(in.To)
 	if !known {
-		return Verdict{What: Admit, Why: "trusted channel", Authorized: in.Authorized, Owner: in.Authorized}
+		return Verdict{What: Admit, Why: "trusted channel", Authorized: in.Authorized}
 	}
 	v := s.admit(in, k)
 	if v.What != Admit {
@@ -47,8 +46,7 @@ func (r Rules) Admit(in channels.Inbound, k Known) Verdict {
 		}
 		return v
 	}
-	v.Owner = !in.Bot && (k.Owner || Lists(r.Commands.Owners, in))
-	v.Authorized = !in.Bot && r.mayCommand(s, in, k, v.Owner)
+	v.Authorized = !in.Bot && r.mayCommand(s, in, k)
 	return v
 }
 
@@ -153,7 +151,7 @@ func (r RoomRule) names(in channels.Inbound) bool {
 
 // mayCommand tells whether an admitted person may give commands [C1]. Rooms do
 // not count an approval: it is for direct chats [P2].
-func (r Rules) mayCommand(s Surface, in channels.Inbound, k Known, owner bool) bool {
+func (r Rules) mayCommand(s Surface, in channels.Inbound, k Known) bool {
 	if sole, ok := r.Commands.AllowFrom[in.To.Channel]; ok {
 		return Lists(sole, in)
 	}
@@ -161,7 +159,7 @@ func (r Rules) mayCommand(s Surface, in channels.Inbound, k Known, owner bool) b
 		return Lists(sole, in)
 	}
 	switch {
-	case owner, Lists(s.AllowFrom, in):
+	case k.Owner, Lists(r.Commands.Owners, in), Lists(s.AllowFrom, in):
 		return true
 	case in.Chat == channels.Direct:
 		return k.Paired

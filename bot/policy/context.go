@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"standin/channels"
 )
 
 // Line is something that was said in a room without speaking to the agent.
@@ -40,4 +42,17 @@ func WithOverheard(lines []Line, text string) string {
 // oneLine keeps a line from looking like the end of the context.
 func oneLine(text string, n int) string {
 	return short(strings.NewReplacer("[", "(", "]", ")").Replace(text), n)
+}
+
+// WithFiles names the files that came with a message behind its text, so that a
+// model which cannot see them can say so.
+func WithFiles(text string, files []channels.File) string {
+	for _, f := range files {
+		name := f.Name
+		if f.Type != "" {
+			name += " (" + f.Type + ")"
+		}
+		text = strings.TrimSpace(text + "\n[attached: " + oneLine(name, 120) + "]")
+	}
+	return text
 }

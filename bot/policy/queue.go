@@ -52,19 +52,7 @@ const queueCap = 20
 // Of gives the queue of a session: its own setting, then the channel's, then
 // the general one, then steer [S27].
 func (q Queues) Of(own Queue, channel string) Queue {
-	all := q.Queue
-	if mode := q.ByChannel[channel]; mode != "" {
-		all.Mode = mode
-	}
-	if own.Mode != "" {
-		all.Mode = own.Mode
-	}
-	if own.Cap > 0 {
-		all.Cap = own.Cap
-	}
-	if own.Drop != "" {
-		all.Drop = own.Drop
-	}
+	all := q.Queue.Merged(Queue{Mode: q.ByChannel[channel]}).Merged(own)
 	if all.Mode == "" {
 		all.Mode = Steer
 	}
@@ -75,6 +63,20 @@ func (q Queues) Of(own Queue, channel string) Queue {
 		all.Drop = Summarize
 	}
 	return all
+}
+
+// Merged is a session's own setting after a change of it.
+func (q Queue) Merged(change Queue) Queue {
+	if change.Mode != "" {
+		q.Mode = change.Mode
+	}
+	if change.Cap > 0 {
+		q.Cap = change.Cap
+	}
+	if change.Drop != "" {
+		q.Drop = change.Drop
+	}
+	return q
 }
 
 // ParseQueue reads what /queue and a session's row say: a mode, "cap:10",

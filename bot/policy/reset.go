@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
@@ -55,6 +56,19 @@ func (r Resets) Over(in channels.Inbound, s fallback.SessionID, started, last, n
 		return "idle reset"
 	}
 	return ""
+}
+
+// Say words when a session of a message's kind is over by itself, "" for never.
+func (r Resets) Say(in channels.Inbound, s fallback.SessionID) string {
+	rule := r.of(in, s)
+	var parts []string
+	if rule.Mode == ResetDaily {
+		parts = append(parts, fmt.Sprintf("daily at %02d:%02d", rule.Hour, rule.Minute))
+	}
+	if rule.Mode != "" && rule.Idle > 0 {
+		parts = append(parts, fmt.Sprintf("after %d minutes of silence", int(rule.Idle.Minutes())))
+	}
+	return strings.Join(parts, " or ")
 }
 
 // of gives the rule of a message's session.

@@ -122,8 +122,8 @@ type Commands struct {
 	// AllowFrom by channel name or "*": once it names the channel it is the sole
 	// source (commands.allowFrom). Else who is listed or approved may.
 	AllowFrom map[string][]string
-	// Owners may do what is the owner's alone, and everything else
-	// (commands.ownerAllowFrom): ids, with the channel in front ("slack:U1") or without.
+	// Owners may give commands wherever they are let in, and are asked for beside
+	// a bot (commands.ownerAllowFrom): ids, with the channel in front ("slack:U1") or without.
 	Owners []string
 }
 

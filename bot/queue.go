@@ -1,0 +1,107 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+
+	"standin/bot/policy"
+	"standin/channels"
+	"standin/fallback"
+)
+
+// errOvertaken ends a turn for a newer message. It is a person's wish, like a
+// stop: nothing falls over for it [I13, S24].
+var errOvertaken = fmt.Errorf("%w: %s", ErrAborted, whyOvertaken)
+
+const whyOvertaken = "a newer message came"
+
+// answer sees that the message gets a turn, perhaps together with others by the
+// same person.
+func (b *Bot) answer(cfg *Config, r request) {
+	b.bundles.take(r, cfg.Rules.Waits(r.row.In))
+}
+
+// queue puts a request into its session's lane, as the session's queue mode says.
+func (b *Bot) queue(r request) {
+	s := r.row.Session
+	j := job{req: &r, run: func(ctx context.Context) { b.chat(ctx, &r) }}
+	var q policy.Queue
+	if b.Busy(s) { // else nothing waits, and no mode matters
+		q = b.queueOf(b.life, r.row)
+	}
+	gone, why := b.lanes.Join(s, j, q)
+	for _, g := range gone {
+		b.endAll(b.life, g, Ending{How: Silent, Why: why})
+	}
+}
+
+// gather takes what waits for the session's next turns into this one, where it
+// may be answered together [S26].
+func (b *Bot) gather(ctx context.Context, r *request) {
+	if _, waiting := b.lanes.Depth(r.row.Session); waiting == 0 {
+		return
+	}
+	q := b.queueOf(ctx, r.row)
+	b.lanes.Gather(r.row.Session, func(queued []*request) bool {
+		places := []channels.Address{r.row.In.To}
+		for _, w := range queued {
+			places = append(places, w.row.In.To)
+		}
+		return policy.Merges(q, places)
+	})
+}
+
+// queueOf is how the waiting messages of a session are treated [S27].
+func (b *Bot) queueOf(ctx context.Context, row Accepted) policy.Queue {
+	var own policy.Queue
+	sess, err := b.Store.Session(ctx, row.Session)
+	if err == nil {
+		own, err = policy.ParseQueue(sess.Queue)
+	}
+	if err != nil {
+		b.Log.Error("queue setting of a session not read", "session", row.Session, "err", err)
+	}
+	return b.Config().Rules.Queue.Of(own, row.In.To.Channel)
+}
+
+// endAll ends all messages of a request, each by itself.
+func (b *Bot) endAll(ctx context.Context, r request, e Ending) (n int) {
+	for _, row := range r.rows() {
+		if row.ID != 0 && b.end(ctx, row, e) {
+			n++
+		}
+	}
+	return n
+}
+
+// obeyQueue shows or changes how the session's waiting messages are treated [S27].
+func obeyQueue(_ context.Context, o *order) (reply, error) {
+	now := func(own policy.Queue) string {
+		_, waiting := o.lanes.Depth(o.row.Session)
+		return sayQueue(o.cfg.Rules.Queue.Of(own, o.row.In.To.Channel), waiting)
+	}
+	own, err := policy.ParseQueue(o.sess.Queue)
+	if err != nil {
+		own = policy.Queue{} // what cannot be read is as good as nothing
+	}
+	switch o.args {
+	case "":
+		return say(now(own))
+	case wordDefault, "reset":
+		none := ""
+		return reply{queue: &none, text: now(policy.Queue{})}, nil
+	}
+	change, err := policy.ParseQueue(o.args)
+	if err != nil {
+		return say(sayQueueRefused(err))
+	}
+	merged := own.Merged(change)
+	text := merged.String()
+	return reply{queue: &text, text: now(merged)}, nil
+}
+
+// dropWaiting takes a session's waiting messages out of its queue and out of
+// what is still being held. They are the caller's to end.
+func (b *Bot) dropWaiting(s fallback.SessionID, cause error) []request {
+	return append(b.lanes.Drop(s, cause), b.bundles.drop(s)...)
+}
