@@ -60,6 +60,12 @@ func newApp(ctx context.Context, p parts) (*app, error) {
 	a.db = db
 	a.onStop("store", func(context.Context) error { return db.Close() })
 
+	// A credentials file that cannot be read fails every turn: say so now, with
+	// its name and the mend, and not to each person who writes.
+	if _, err := db.Credentials(nil).States(ctx, store.MainAgent); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+
 	journal := journals{db.Journal(), p.witness}
 	a.runner = &fallback.Runner{
 		Selections:  db,

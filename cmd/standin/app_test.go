@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,7 +21,7 @@ import (
 // What a channel brought before its input ended is answered before the process
 // goes, however many wait; a signal leaves them to the next start [I1, G33].
 func TestTheEndOfInputWaitsForTheAnswersAndASignalDoesNot(t *testing.T) {
-	const waiting = 40 // at a second each, more than a drain may take
+	const waiting = 20 // the most that may wait [S25]; at two seconds each, more than a drain may take
 	for name, stop := range map[string]func(*channeltest.Room, context.CancelFunc){
 		"end of input": func(r *channeltest.Room, _ context.CancelFunc) { r.Close() },
 		"signal":       func(_ *channeltest.Room, cancel context.CancelFunc) { cancel() },
@@ -30,7 +34,7 @@ func TestTheEndOfInputWaitsForTheAnswersAndASignalDoesNot(t *testing.T) {
 					t.Fatal(faults)
 				}
 				vendor := &providertest.Vendor{}
-				vendor.Always(providertest.When{}, providertest.Answer("ok").After(time.Second))
+				vendor.Always(providertest.When{}, providertest.Answer("ok").After(2*time.Second))
 				room, log := channeltest.NewRoom("room"), slog.New(slog.DiscardHandler)
 				a, err := newApp(t.Context(), parts{
 					state: dir, config: config, channels: []channels.Channel{room},
@@ -63,5 +67,30 @@ func TestTheEndOfInputWaitsForTheAnswersAndASignalDoesNot(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A credentials file that cannot be read would fail every turn, so the daemon
+// does not start on it and says which file it is; the file stays as it is.
+func TestADamagedCredentialsFileIsToldAtTheStart(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "agents", "main", "agent", "standin-agent.sqlite")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	damaged := []byte("this was a database once")
+	if err := os.WriteFile(file, damaged, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config, faults := parseConfig("config.yaml", []byte(benchConfig), func(string) string { return "" }, dir)
+	if config == nil {
+		t.Fatal(faults)
+	}
+	_, err := newApp(t.Context(), parts{state: dir, config: config, log: slog.New(slog.DiscardHandler), now: time.Now, sleep: sleep})
+	if err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("newApp: %v, want an error that names %s", err, file)
+	}
+	if now, _ := os.ReadFile(file); !bytes.Equal(now, damaged) {
+		t.Error("the damaged file was changed")
 	}
 }

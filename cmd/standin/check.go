@@ -177,7 +177,7 @@ func (r reading) check(flag string, out, errs io.Writer) int {
 	c, faults := r.load(path)
 	printFaults(errs, faults)
 	if c == nil {
-		if len(faults) == 1 && faults[0].Line == 0 && !fileThere(path) {
+		if !isFile(path) {
 			return exitUsage
 		}
 		n := 0

@@ -112,7 +112,7 @@ func TestCheckExitCodes(t *testing.T) {
 		{"a fault", written(t, "agents:\n  defaults:\n    modle: x\n"), exitFault, "    3 |     modle: x\n      |     ^\nconfig.yaml: 1 fault\n"},
 		{"two faults", written(t, "agent: {}\nauht: {}"), exitFault, "config.yaml: 2 faults\n"},
 		{"named and not there", filepath.Join(t.TempDir(), "none.yaml"), exitUsage, "cannot be read: no such file or directory"},
-		{"a folder", t.TempDir(), exitFault, "is a directory"},
+		{"a folder", t.TempDir(), exitUsage, "is a directory"},
 		{"none at all", "", exitUsage, "Three lines are enough"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

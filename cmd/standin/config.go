@@ -291,7 +291,7 @@ any account: standin demo
 	return b.String()
 }
 
-func fileThere(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
 }

@@ -112,7 +112,7 @@ func (c *compiler) resolve(s secret, p keyPath, usual string) (provider.Key, boo
 	switch s.Source {
 	case "env":
 		if text = c.getenv(s.ID); text == "" {
-			c.report(p.key("id"), fmt.Sprintf("the variable %s is not set", c.shown(p.key("id"), s.ID)), "set it in the environment of standin")
+			c.report(p.key("id"), fmt.Sprintf("the variable %s is not set, or empty", c.shown(p.key("id"), s.ID)), "set it in the environment of standin")
 			return provider.Key{}, false
 		}
 	case "file":

@@ -117,7 +117,7 @@ func TestFaultsOfForm(t *testing.T) {
 		{"a text where a list is wanted", "session: {resetTriggers: again}", `config.yaml:1:26: session.resetTriggers: wants a list, found text; write it as a list: ["again"]`},
 		{"a list of fallbacks that was left empty by mistake", "agents: {defaults: {model: {primary: openai/gpt-5.5, fallbacks: }}}", `config.yaml:1:54: agents.defaults.model.fallbacks: has no value; write [] for none, or remove the line`},
 		{"an agent without id", "agents: {list: [{name: x}]}", `config.yaml:1:17: agents.list[0].id: is missing`},
-		{"a variable that is not set", "agents: {defaults: {systemPrompt: \"${NOBODY}\"}}", `config.yaml:1:35: agents.defaults.systemPrompt: the variable NOBODY is not set; set it in the environment, or write $${NOBODY} for the plain text`},
+		{"a variable that is not set", "agents: {defaults: {systemPrompt: \"${NOBODY}\"}}", `config.yaml:1:35: agents.defaults.systemPrompt: the variable NOBODY is not set, or empty; set it in the environment, or write $${NOBODY} for the plain text`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, faults := read(c.text, env())
@@ -167,7 +167,7 @@ func TestFaultsOfMeaning(t *testing.T) {
 		{"an order of an unknown provider", "auth: {order: {opnai: []}}",
 			`config.yaml:1:16: auth.order.opnai: no provider of that name is known; did you mean "openai"?`},
 		{"a secret reference that leads nowhere", "auth: {profiles: {'openai:a': {keyRef: {source: env, id: NOPE}}}}",
-			`config.yaml:1:58: auth.profiles["openai:a"].keyRef.id: the variable "NOPE" is not set; set it in the environment of standin`},
+			`config.yaml:1:58: auth.profiles["openai:a"].keyRef.id: the variable "NOPE" is not set, or empty; set it in the environment of standin`},
 		{"a secret file that is not there", "models: {providers: {openai: {apiKey: {source: file, id: no/such}}}}",
 			`config.yaml:1:58: models.providers.openai.apiKey.id: the file cannot be read: no such file or directory; its path is relative to the config file`},
 	} {

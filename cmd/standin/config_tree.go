@@ -388,7 +388,7 @@ func (t *planter) expand(s *node, p keyPath) {
 		name := m[2 : len(m)-1]
 		value := t.getenv(name)
 		if value == "" {
-			t.fault(s.line, s.col, p, fmt.Sprintf("the variable %s is not set", name),
+			t.fault(s.line, s.col, p, fmt.Sprintf("the variable %s is not set, or empty", name),
 				fmt.Sprintf("set it in the environment, or write $${%s} for the plain text", name))
 		}
 		return value
