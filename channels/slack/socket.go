@@ -117,6 +117,9 @@ type lateAck struct {
 // ack tells Slack that the envelope is safe with us. It never carries a
 // payload: answers go over the Web API, where their fate is known.
 func (s *socket) ack(envelope string) {
+	if envelope == "" {
+		return // nothing that Slack waits for
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ackLocked(lateAck{envelope, s.c.now()})

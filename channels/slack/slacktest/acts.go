@@ -2,7 +2,6 @@ package slacktest
 
 import (
 	"encoding/json"
-	"maps"
 	"net/http"
 	"slices"
 )
@@ -59,24 +58,11 @@ func (s *Server) Say(in Say) string {
 	if in.MentionFirst {
 		mention()
 	}
-	e := s.tellLocked(r, m)
-	if in.Extra != nil {
-		s.overlay(e, in.Extra)
-	}
+	s.tellLocked(r, m, in.Extra)
 	if !in.MentionFirst {
 		mention()
 	}
 	return m.TS
-}
-
-// overlay changes the event inside a payload; nil takes a field away.
-func (s *Server) overlay(e *Event, extra map[string]any) {
-	var payload map[string]any
-	_ = json.Unmarshal(e.Payload, &payload)
-	inner := payload["event"].(map[string]any)
-	maps.Copy(inner, extra)
-	maps.DeleteFunc(inner, func(_ string, v any) bool { return v == nil })
-	e.Payload, _ = json.Marshal(payload)
 }
 
 // Tell tells the app an event as it is, such as one of an unknown type.

@@ -146,7 +146,7 @@ func (s *Server) postMessage(in args) (answer, string) {
 		r.message(m.Thread).Thread = m.Thread // its root is one now
 		delete(s.status, r.ID+"/"+m.Thread)   // Slack ends the status line with a post
 	}
-	s.tellLocked(r, m) // apps hear their own posts
+	s.tellLocked(r, m, nil) // apps hear their own posts
 	return answer{"channel": r.ID, "ts": m.TS, "message": m}, ""
 }
 

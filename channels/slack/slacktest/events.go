@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -73,8 +74,9 @@ func (s *Server) Webhook(target string) {
 	s.webhook = target
 }
 
-// tellLocked tells the app of a message.
-func (s *Server) tellLocked(r *Room, m *Message) *Event {
+// tellLocked tells the app of a message. Extra is laid over the event; nil
+// takes a field away.
+func (s *Server) tellLocked(r *Room, m *Message, extra map[string]any) {
 	ev := map[string]any{}
 	raw, _ := json.Marshal(m)
 	_ = json.Unmarshal(raw, &ev)
@@ -89,7 +91,9 @@ func (s *Server) tellLocked(r *Room, m *Message) *Event {
 	if m.Bot == "" {
 		ev["client_msg_id"] = s.serialLocked("client-")
 	}
-	return s.eventLocked(ev)
+	maps.Copy(ev, extra)
+	maps.DeleteFunc(ev, func(_ string, v any) bool { return v == nil })
+	s.eventLocked(ev)
 }
 
 func (s *Server) changedLocked(r *Room, m *Message) {
@@ -100,27 +104,23 @@ func (s *Server) changedLocked(r *Room, m *Message) {
 }
 
 // eventLocked tells the app an inner event.
-func (s *Server) eventLocked(inner map[string]any) *Event {
+func (s *Server) eventLocked(inner map[string]any) {
 	id := s.serialLocked("Ev")
 	payload, _ := json.Marshal(map[string]any{
 		"token": "unused", "team_id": Team, "api_app_id": App, "type": "event_callback", "event_id": id,
 		"event_time": s.now().Unix(), "event": inner,
 		"authorizations": []any{map[string]any{"team_id": Team, "user_id": BotUser, "is_bot": true}},
 	})
-	return s.queueLocked(id, "events_api", payload)
+	s.queueLocked(id, "events_api", payload)
 }
 
-func (s *Server) queueLocked(id, kind string, payload []byte) *Event {
-	e := &Event{ID: id, Kind: kind, Payload: payload}
-	s.events = append(s.events, e)
-	go s.flush()
-	return e
+func (s *Server) queueLocked(id, kind string, payload []byte) {
+	s.events = append(s.events, &Event{ID: id, Kind: kind, Payload: payload})
+	s.flushLocked()
 }
 
-// flush sends what has not been sent yet.
-func (s *Server) flush() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// flushLocked sends what has not been sent yet.
+func (s *Server) flushLocked() {
 	for _, e := range s.events {
 		if e.Attempts == 0 && !e.busy {
 			s.sendLocked(e)

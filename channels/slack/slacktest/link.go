@@ -78,10 +78,10 @@ func (s *Server) serveLink(w http.ResponseWriter, r *http.Request) {
 	})
 	s.mu.Lock()
 	l.ready = true
+	s.flushLocked()
 	s.stirLocked()
 	s.mu.Unlock()
 	go l.ping(done)
-	s.flush()
 	l.read()
 	close(done)
 	_ = conn.Close()
