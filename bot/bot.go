@@ -22,6 +22,10 @@ var (
 	ErrAborted = errors.New("aborted by the user")
 	// ErrShutdown says that the daemon is leaving.
 	ErrShutdown = errors.New("the daemon is shutting down")
+
+	// errStopped is ErrAborted by a command that writes the ending itself: of the
+	// two that could, one does, and what it answers is what happened.
+	errStopped = fmt.Errorf("%w, by a command", ErrAborted)
 )
 
 // Engine answers one ask. *fallback.Runner is the engine of the daemon; its

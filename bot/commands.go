@@ -235,7 +235,7 @@ func obeyWhoami(_ context.Context, o *order) (reply, error) {
 // endings of the messages itself, the running one's too, and before its own: a
 // crash in between cannot bring a stopped message back [S33].
 func obeyStop(ctx context.Context, o *order) (reply, error) {
-	stopped, running, queued := o.lanes.Stop(o.row.Session, ErrAborted)
+	stopped, running, queued := o.lanes.Stop(o.row.Session, errStopped)
 	queued = append(queued, o.bundles.drop(o.row.Session)...)
 	if running != nil {
 		// The question stays in the history, with the hint that its answer was

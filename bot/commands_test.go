@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -209,7 +210,7 @@ func TestStopEndsTheRunningTurnAndItsQueue(t *testing.T) { // S33, queue-07, I13
 				synctest.Wait()
 				h.say(word)
 				h.wantTexts(t, "Stopped, and dropped 2 waiting messages. Nothing more will come of them.")
-				if cause != bot.ErrAborted {
+				if !errors.Is(cause, bot.ErrAborted) {
 					t.Errorf("the turn ended for %v", cause)
 				}
 				h.close()

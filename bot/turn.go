@@ -22,7 +22,7 @@ func (b *Bot) chat(ctx context.Context, r *request) {
 	log := b.Log.With("session", r.row.Session, "turn", turn)
 	e, done := b.converse(ctx, cfg, turn, r)
 	if !done {
-		log.Info("turn left for the next start")
+		log.Info("turn left without an ending", "cause", context.Cause(ctx))
 		return
 	}
 	e.Turn, e.with = turn, r.with
@@ -33,7 +33,8 @@ func (b *Bot) chat(ctx context.Context, r *request) {
 }
 
 // converse asks the engine and reads the answer as an Ending. done is false
-// when the daemon is leaving: the message then keeps its row [I1].
+// when the daemon is leaving: the message then keeps its row [I1]. It is false
+// as well when a /stop is writing the ending.
 func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request) (e Ending, done bool) {
 	in := r.row.In
 	defer func() {
@@ -55,6 +56,9 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 		defer func() { d.end(out != nil) }()
 		ask.OnText, ask.OnDiscard = d.text, d.discard
 		out, err = b.Engine.Run(ctx, ask)
+		if errors.Is(context.Cause(ctx), errStopped) {
+			out, err = nil, errStopped // an answer that crosses the /stop is too late
+		}
 	}
 	if err != nil {
 		e, done = b.failed(ctx, turn, in, e, err)
@@ -196,7 +200,7 @@ func shows(n Notices, chat channels.ChatType) bool {
 // daemon is leaving.
 func (b *Bot) failed(ctx context.Context, turn string, in channels.Inbound, e Ending, err error) (_ Ending, done bool) {
 	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, ErrShutdown):
+	case errors.Is(cause, ErrShutdown), errors.Is(cause, errStopped):
 		return e, false
 	case errors.Is(cause, ErrAborted): // the /stop answers, this message does not
 		e.How, e.Why, e.Aborted = Silent, "aborted", true
