@@ -49,7 +49,7 @@ const (
 // Visit decides whether a candidate is tried, probed or passed over [M29,
 // failover.md 11]. The user's own profile is always tried [D3].
 func Visit(s Standing, now time.Time) Verdict {
-	if s.Pin.Locked() {
+	if s.Pin.ByPerson() {
 		if slices.ContainsFunc(s.Order, func(p Profile) bool { return p.ID == s.Pin.Profile }) {
 			return Verdict{Do: Try}
 		}

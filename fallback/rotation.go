@@ -7,13 +7,6 @@ import (
 	"standin/fallback/provider"
 )
 
-// Locked tells whether a pin is the user's: the only profile that may be used
-// until a new session [M18, D3]. A pin without a source is automatic when a
-// compaction count was stored with it (failover.md 9.5).
-func (p Pin) Locked() bool {
-	return p.Profile != "" && (p.Source == ByUser || p.Source == NoSource && p.Compactions < 0)
-}
-
 // Among drops a pin, a user's too, whose profile is no longer stored or belongs
 // to another provider (9.4). profiles are all stored ones, whether or not they
 // can be used: a pinned profile that exists is never replaced silently [D3].
@@ -33,7 +26,7 @@ func (p Pin) Among(providerID string, profiles []Profile) Pin {
 // better place: the order decides, not who answered last (7.13). When nothing
 // is usable the current one stays, or the first; zero only without profiles.
 func Stick(pin Pin, order []Profile, usage map[ProfileID]Usage, compactions int, newSession bool, now time.Time) Pin {
-	if pin.Locked() {
+	if pin.ByPerson() {
 		return pin
 	}
 	if len(order) == 0 {
@@ -69,7 +62,7 @@ func firstUsable(n, start, otherwise int, usable func(int) bool) int {
 // and a probe is permitted (cooling), it is exactly the first of the order.
 func Rotate(order []Profile, usage map[ProfileID]Usage, pin Pin, model string, cooling bool, now time.Time) []Profile {
 	pinned := slices.IndexFunc(order, func(p Profile) bool { return p.ID == pin.Profile })
-	if pin.Locked() {
+	if pin.ByPerson() {
 		if pinned < 0 {
 			return nil
 		}
@@ -107,7 +100,7 @@ func allowed(p *Profile, usage map[ProfileID]Usage, model string, now time.Time)
 // configured, without which the limits do not matter [M25, failover.md 10.1,
 // 10.3].
 func MayRotate(reason Reason, done map[Reason]int, cfg CooldownConfig, fallbacks bool, pin Pin) bool {
-	if pin.Locked() {
+	if pin.ByPerson() {
 		return false
 	}
 	switch reason {
@@ -129,7 +122,7 @@ func MayRotate(reason Reason, done map[Reason]int, cfg CooldownConfig, fallbacks
 // in the middle of an answer moves to the next profile first (10.4).
 func (f Failed) MayRotate(done map[Reason]int, cfg CooldownConfig, fallbacks bool, pin Pin) bool {
 	if f.Reason == Timeout && (f.Streamed || f.Transport == provider.IdleTimeout) {
-		return !pin.Locked()
+		return !pin.ByPerson()
 	}
 	return MayRotate(f.Reason, done, cfg, fallbacks, pin)
 }

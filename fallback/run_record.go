@@ -30,7 +30,7 @@ func (w *walk) decide(ctx context.Context, d Decision) {
 // skip records a candidate that is passed over without a call.
 func (w *walk) skip(ctx context.Context, c candidate, v Verdict) {
 	a := w.attempt(c, v, Profile{})
-	if v.Why == SkipNoProfile && c.pin.Locked() {
+	if v.Why == SkipNoProfile && c.pin.ByPerson() {
 		a.Profile = c.pin.Profile // the one that a person wants, and that is no use
 	}
 	a.Skipped, a.Reason, a.Detail, a.At = v.Why, v.Reason, v.Detail, w.Now()

@@ -122,9 +122,10 @@ const (
 	ClearNotPermitted ClearWhy = "not_permitted"
 )
 
-// ByPerson tells whether the user chose the profile. A pin without a source is
-// the user's unless a compaction count was stored with it, which only an
-// automatic pin has (failover.md 9.5).
+// ByPerson tells whether the user chose the profile: it is then the only one of
+// its provider that may be used until a new session [M18, D3]. A pin without a
+// source is the user's unless a compaction count was stored with it, which only
+// an automatic pin has (failover.md 9.5).
 func (p Pin) ByPerson() bool {
 	return p.Profile != "" && (p.Source == ByUser || p.Source == NoSource && p.Compactions < 0)
 }
