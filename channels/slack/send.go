@@ -115,31 +115,40 @@ func (c *Channel) post(ctx context.Context, out channels.Outbound, thread, text 
 		return o
 	}
 	ts, err := c.postAs(ctx, out, draft, opts(thread, true))
-	for tries := 0; err != nil && channels.OutcomeOf(err) == channels.Refused && tries < 2; tries++ {
+	rich, edits := true, draft != ""
+	for tries := 0; channels.OutcomeOf(err) == channels.Refused && tries < 3; tries++ {
 		switch codeOf(err) {
 		case "invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long":
-			ts, err = c.postAs(ctx, out, draft, opts(thread, false))
+			rich, edits = false, false // the whole text is too much for an edit
 		case "thread_not_found", "cannot_reply_to_message":
 			c.log.Warn("the thread is gone, posting to the conversation", "conversation", out.To.Conversation, "thread", thread)
-			ts, err = c.postAs(ctx, out, draft, opts("", true))
+			thread, edits = "", false
 		case "channel_not_found", "not_in_channel":
 			// A command works where the app is no member; so does its answer.
 			reply, ok := c.replies.get(out.ReplyTo, c.now())
 			if !ok || out.Only != "" {
 				return "", err
 			}
-			ts, err = c.respond(ctx, out, reply, slackapi.ResponseTypeInChannel, opts(thread, true))
-		case "message_not_found", "cant_update_message", "edit_window_closed", "no_permission":
-			if draft == "" {
+			return c.respond(ctx, out, reply, slackapi.ResponseTypeInChannel, opts(thread, rich))
+		default:
+			if !edits {
 				return "", err
 			}
-			draft = ""
-			ts, err = c.postAs(ctx, out, draft, opts(thread, true))
-		default:
-			return "", err
+			edits = false // whatever is wrong with the draft, the text can be posted
 		}
+		ts, err = c.postAs(ctx, out, draftIf(edits, draft), opts(thread, rich))
+	}
+	if err == nil && draft != "" && ts != draft {
+		c.remove(ctx, out.To.Conversation, draft)
 	}
 	return ts, err
+}
+
+func draftIf(edits bool, draft string) string {
+	if edits {
+		return draft
+	}
+	return ""
 }
 
 // postAs makes the one call that posts: an answer to a command goes to its
