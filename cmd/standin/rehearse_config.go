@@ -102,6 +102,7 @@ func (s *scriptReader) compile(name string, lines []string, tree *node, own bool
 	// The vendors of a rehearsal do not read what they are sent, so nobody would
 	// see whether the conversation was looked up for them.
 	out.Bot.HistoryTurns = 0
+	out.Bot.Rules.Debounce, out.Bot.Rules.DebounceBy = 0, nil // adds no virtual time (R2)
 	return out
 }
 
