@@ -11,7 +11,6 @@ type Standing struct {
 	Model     Model
 	Position  int       // 1-based place in the chain; 1 is the primary candidate
 	Total     int       // of the chain
-	Left      int       // candidates after it
 	Order     []Profile // of its provider, as Order gives them
 	Usage     map[ProfileID]Usage
 	Pin       Pin       // the session's, for this provider
@@ -181,19 +180,17 @@ const (
 	Stop Move = "stop"
 )
 
-// Advance decides what follows a failed candidate with left others after it,
-// and why [M28, D5]. The caller's own abort is no failure and never comes here
-// [D6].
-func Advance(c Class, left int) (Move, string) {
+// Advance decides what follows a failed candidate with left others after it:
+// a failure of any class goes on, an unrecognised one too [M28, D5]. The
+// caller's own abort is no failure and never comes here [D6].
+func Advance(c Class, left int) Move {
 	switch {
-	case c.Refusal:
-		return Stop, "the model declined: another one is not asked behind its back"
-	case c.Reason == ContextOverflow:
-		return Stop, "context overflow is mended by compaction, not by another model" // [D10]
+	case c.Refusal: // another model is not asked behind its back
+		return Stop
+	case c.Reason == ContextOverflow: // compaction mends it, not another model [D10]
+		return Stop
 	case left <= 0:
-		return Stop, "no candidate is left"
-	case c.Reason == NoReason:
-		return GoOn, "unrecognised failures go on while candidates remain"
+		return Stop
 	}
-	return GoOn, string(c.Reason)
+	return GoOn
 }

@@ -36,11 +36,11 @@ func TestVisit(t *testing.T) {
 		{"billing with 5 h left: skipped with its reason (sc-115)", primary, billing(5 * time.Hour), nil, skip(SkipBilling, Billing)},
 		{"billing with 100 s left: probed, and the slot stays free (sc-116, 11.7)", primary, billing(100 * time.Second), nil, Verdict{Do: Probe, Reason: Billing}},
 		{"billing with 120 s left: within the margin", primary, billing(120 * time.Second), nil, Verdict{Do: Probe, Reason: Billing}},
-		{"billing of the only candidate: the throttle is all that counts (sc-117)", primary, billing(5 * time.Hour), func(s *Standing) { s.Total, s.Left = 1, 0 }, Verdict{Do: Probe, Reason: Billing}},
-		{"and when that is closed: skipped (11.9)", primary, billing(5 * time.Hour), func(s *Standing) { s.Total, s.Left, s.LastProbe = 1, 0, ago(time.Second) }, skip(SkipProbeThrottled, Billing)},
+		{"billing of the only candidate: the throttle is all that counts (sc-117)", primary, billing(5 * time.Hour), func(s *Standing) { s.Total = 1 }, Verdict{Do: Probe, Reason: Billing}},
+		{"and when that is closed: skipped (11.9)", primary, billing(5 * time.Hour), func(s *Standing) { s.Total, s.LastProbe = 1, ago(time.Second) }, skip(SkipProbeThrottled, Billing)},
 		{"billing of another candidate: always skipped", other, billing(100 * time.Second), nil, skip(SkipBilling, Billing)},
 		{"an auth window: never probed (sc-118, D13c)", primary, cool(time.Minute, AuthFailed), nil, skip(SkipPersistentAuth, AuthFailed)},
-		{"an auth window of the only candidate: not probed either", primary, cool(time.Minute, AuthFailed), func(s *Standing) { s.Total, s.Left = 1, 0 }, skip(SkipPersistentAuth, AuthFailed)},
+		{"an auth window of the only candidate: not probed either", primary, cool(time.Minute, AuthFailed), func(s *Standing) { s.Total = 1 }, skip(SkipPersistentAuth, AuthFailed)},
 		{"an auth window keeps every candidate of the provider away (sc-118)", other, cool(time.Minute, AuthFailed), nil, skip(SkipPersistentAuth, AuthFailed)},
 		{"permanent auth likewise", other, of(Usage{Disabled: Window{after(time.Minute), AuthPermanent}}), nil, skip(SkipPersistentAuth, AuthPermanent)},
 		{"overloaded with three minutes left: left alone", primary, cool(3*time.Minute, Overloaded), nil, skip(SkipCooldown, Overloaded)},
@@ -68,7 +68,7 @@ func TestVisit(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := Standing{Model: gpt, Position: tt.position, Total: 3, Left: 3 - tt.position, Order: stored("a"), Usage: tt.usage, Stored: true}
+			s := Standing{Model: gpt, Position: tt.position, Total: 3, Order: stored("a"), Usage: tt.usage, Stored: true}
 			if tt.with != nil {
 				tt.with(&s)
 			}
@@ -87,7 +87,7 @@ func TestVisit(t *testing.T) {
 // One profile that is free for the model is enough (11.2), and a probe goes by
 // the soonest end of all (11.3).
 func TestVisitLooksAtAllProfiles(t *testing.T) {
-	s := Standing{Model: Model{"openai", "m1"}, Position: 1, Total: 2, Left: 1, Order: stored("a", "b"), Stored: true}
+	s := Standing{Model: Model{"openai", "m1"}, Position: 1, Total: 2, Order: stored("a", "b"), Stored: true}
 	s.Usage = map[ProfileID]Usage{"openai:a": cooling(time.Hour, AuthFailed, nil)}
 	if got := Visit(s, usageStart); got.Do != Try {
 		t.Errorf("Visit = %+v, want try", got)
@@ -134,9 +134,8 @@ func TestAdvance(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, why := Advance(tt.c, tt.left)
-			if got != tt.want || why == "" {
-				t.Errorf("Advance = %s (%s), want %s with its cause", got, why, tt.want)
+			if got := Advance(tt.c, tt.left); got != tt.want {
+				t.Errorf("Advance = %s, want %s", got, tt.want)
 			}
 		})
 	}
@@ -148,7 +147,7 @@ func BenchmarkVisit(b *testing.B) {
 		for id, u := range usage { // the longest way: every profile cools
 			usage[id] = u.After(Failed{Provider: "openai", Reason: Overloaded, Status: 529}, CooldownConfig{}, usageStart)
 		}
-		s := Standing{Model: Model{"openai", "m1"}, Position: 1, Total: 3, Left: 2, Order: ps, Usage: usage, Stored: true}
+		s := Standing{Model: Model{"openai", "m1"}, Position: 1, Total: 3, Order: ps, Usage: usage, Stored: true}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -16,7 +16,6 @@ type Book struct {
 	Run       string
 	Session   SessionID
 	Agent     AgentID
-	Lane      string // of the session, when it is not the session's own
 	Requested Model
 	Total     int // length of the chain
 }
@@ -93,7 +92,7 @@ func (b Book) left(decision string, a Attempt, next Model) Decision {
 func (b Book) record(decision string, a Attempt) Decision {
 	d := Decision{
 		Event: "model_fallback_decision", Decision: decision,
-		RunID: b.Run, SessionID: string(b.Session), Lane: b.Lane,
+		RunID: b.Run, SessionID: string(b.Session),
 		RequestedProvider: b.Requested.Provider, RequestedModel: b.Requested.Name,
 		CandidateProvider: a.Model.Provider, CandidateModel: a.Model.Name,
 		Attempt: a.Position, Total: b.Total,

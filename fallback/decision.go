@@ -132,7 +132,6 @@ type Decision struct {
 	Decision            string `json:"decision"` // skip_candidate, probe_cooldown_candidate, candidate_failed, candidate_succeeded
 	RunID               string `json:"runId"`
 	SessionID           string `json:"sessionId,omitempty"`
-	Lane                string `json:"lane,omitempty"`
 	RequestedProvider   string `json:"requestedProvider"`
 	RequestedModel      string `json:"requestedModel"`
 	CandidateProvider   string `json:"candidateProvider"`

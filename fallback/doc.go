@@ -9,6 +9,7 @@
 //	reference.go  what a reference means under this config [C7–C9]
 //	selection.go  the stored choice of a session
 //	resolve.go    what that choice permits, and how a person changes it [M4–M10]
+//	nearest.go    what a slip of the pen may have meant
 //	chain.go      the list of candidates [M27]
 //	profiles.go   order and eligibility of credentials [M16, M17, M19]
 //	rotation.go   which credential a session keeps to, and the next one [M18, M25]

@@ -68,12 +68,12 @@ func Explain(ask Ask, stored Selection, probeDue bool, credentials func(provider
 }
 
 // standing is what a candidate's place in the chain, the session and its
-// provider's credentials (all stored ones, and those that can be used, in
-// order) say of it. What only a run knows (skip markers, used
-// probes) is for the caller to add.
+// provider's credentials say of it: all stored ones, and those that can be used
+// in their order. What only a run knows (skip markers, used probes) is for the
+// caller to add.
 func standing(ask Ask, plan Plan, chain []Model, i int, all, order []Profile, usage map[ProfileID]Usage, now time.Time) Standing {
 	m := chain[i]
-	s := Standing{Model: m, Position: i + 1, Total: len(chain), Left: len(chain) - 1 - i, Order: order, Usage: usage, Stored: len(order) > 0}
+	s := Standing{Model: m, Position: i + 1, Total: len(chain), Order: order, Usage: usage, Stored: len(order) > 0}
 	if pin := plan.Pin; pin.Profile != "" && pin.Profile.Provider() == m.Provider {
 		s.Pin = pin.Among(m.Provider, all) // a pin concerns its own provider only (9.7)
 	}

@@ -87,11 +87,7 @@ func Rotate(order []Profile, usage map[ProfileID]Usage, pin Pin, model string, c
 // model, whether no window at all is open.
 func allowed(p *Profile, usage map[ProfileID]Usage, model string, now time.Time) bool {
 	u, ok := usage[p.ID]
-	if !ok || Bypasses(p.Provider) {
-		return true
-	}
-	_, blocked := u.blocking(model, now)
-	return !blocked
+	return !ok || Bypasses(p.Provider) || u.Usable(model, now)
 }
 
 // MayRotate tells whether the candidate's next profile is tried after a failure

@@ -283,7 +283,7 @@ func (w *walk) walk(ctx context.Context) (*Outcome, error) {
 			return nil, context.Cause(ctx)
 		}
 		w.remember(c, verdict, class)
-		move, _ := Advance(class, c.left)
+		move := Advance(class, c.left)
 		if errors.Is(err, ErrRunDeadline) {
 			move = Stop // no candidate is begun with no time [I13]
 		}

@@ -13,23 +13,13 @@ var causes = [...]Reason{
 // activeScore is what an open disable or block weighs (7.16).
 const activeScore = 1000
 
-// Unavailable is why the model cannot be used with any of these profiles: the
-// reason with the highest score over all of them (failover.md 7.16). "" when no
-// window is open; callers that need a word use Unknown.
-func Unavailable(us []Usage, model string, now time.Time) Reason {
-	var score [len(causes)]int
-	for i := range us {
-		us[i].score(&score, model, now)
-	}
-	return highest(&score)
-}
-
-// score adds what one profile says. An open cooldown is the sum of its failures
-// by reason, since the window itself knows only the newest. An auth window is
-// the exception: it is passed over as auth, whatever else failed before
-// [D13c], because waiting does not mend it. The other way round an old refusal
-// whose window has passed says nothing of a later cooldown: its count lives on
-// for a day [D1], but only to climb the ladder.
+// score adds what one profile says of why the model cannot be used; the reason
+// with the highest sum over all profiles is told (failover.md 7.16). An open
+// cooldown is the sum of its failures by reason, since the window itself knows
+// only the newest. An auth window is the exception: it is passed over as auth,
+// whatever else failed before [D13c], because waiting does not mend it. The
+// other way round an old refusal whose window has passed says nothing of a later
+// cooldown: its count lives on for a day [D1], but only to climb the ladder.
 func (u *Usage) score(score *[len(causes)]int, model string, now time.Time) {
 	add := func(r Reason, n int) {
 		for i, cause := range causes {

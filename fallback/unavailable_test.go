@@ -1,6 +1,7 @@
 package fallback
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -9,6 +10,17 @@ import (
 
 func cooling(d time.Duration, r Reason, counts map[Reason]int) Usage {
 	return Usage{Whole: Cooldown{Window: Window{after(d), r}, Errors: 1}, Failures: counts, Errors: 1}
+}
+
+// unavailable is why none of the profiles can be used for the model.
+func unavailable(us []Usage, model string, now time.Time) Reason {
+	s := Standing{Model: Model{"openai", model}, Usage: map[ProfileID]Usage{}}
+	for i, u := range us {
+		id := ProfileID(fmt.Sprintf("openai:%d", i))
+		s.Order, s.Usage[id] = append(s.Order, Profile{ID: id}), u
+	}
+	reason, _ := s.cooling(now)
+	return reason
 }
 
 func TestUnavailableScores(t *testing.T) {
@@ -35,8 +47,8 @@ func TestUnavailableScores(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Unavailable(tt.us, "m1", usageStart); got != tt.want {
-				t.Errorf("Unavailable = %q, want %q", got, tt.want)
+			if got := unavailable(tt.us, "m1", usageStart); got != tt.want {
+				t.Errorf("unavailable for %q, want %q", got, tt.want)
 			}
 		})
 	}
@@ -45,7 +57,7 @@ func TestUnavailableScores(t *testing.T) {
 // The window of another model keeps nobody away from this one (M22).
 func TestUnavailableIsOfThisModel(t *testing.T) {
 	u := fail(CooldownConfig{}, hit{0, RateLimit, "m1", nil})
-	if got := Unavailable([]Usage{u}, "m2", usageStart); got != NoReason {
+	if got := unavailable([]Usage{u}, "m2", usageStart); got != NoReason {
 		t.Errorf("m2 is unavailable for %q", got)
 	}
 }
@@ -96,7 +108,7 @@ func TestAnOldRefusalIsNotTheCauseOfALaterCooldown(t *testing.T) {
 	cfg := DefaultCooldowns()
 	u := Usage{}.After(Failed{Provider: "openai", Model: "m", Reason: AuthFailed, Status: 401}, cfg, after(0))
 	u = u.After(Failed{Provider: "openai", Model: "m", Reason: Overloaded, Status: 503}, cfg, after(time.Hour))
-	if got := Unavailable([]Usage{u}, "m", after(time.Hour+time.Second)); got != Overloaded {
+	if got := unavailable([]Usage{u}, "m", after(time.Hour+time.Second)); got != Overloaded {
 		t.Errorf("unavailable for %s, want overloaded", got)
 	}
 }
