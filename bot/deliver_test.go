@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"standin/bot"
 	"standin/channels"
 	"standin/channels/channeltest"
+	"standin/fallback"
 )
 
 func TestASendThatCertainlyFailedIsTriedAgainNotBeforeItsHint(t *testing.T) {
@@ -220,5 +222,30 @@ func TestTheStartTakesMessagesUpInOrder(t *testing.T) {
 		h.restart()
 		h.settle()
 		h.wantTexts(t, "echo: one", "echo: two", "echo: three")
+	})
+}
+
+// The way back belongs to the message: a late stand-in's answer and its notice
+// go to the thread that asked, whatever the room spoke of meanwhile [N31, IL-065].
+func TestALateAnswerGoesToTheThreadThatAsked(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		room := channels.Address{Channel: "room", Conversation: "C1"}
+		thread := room
+		thread.Thread = "T9"
+		falls := h.engine.fallsOver(modelB, "late")
+		h.engine.then(func(ctx context.Context, ask fallback.Ask) (*fallback.Outcome, error) {
+			time.Sleep(31 * time.Second)
+			return falls(ctx, ask)
+		})
+		h.post(channels.Inbound{To: thread, Chat: channels.Room, Mentioned: true, Text: "slow"})
+		synctest.Wait()
+		h.post(channels.Inbound{To: room, Chat: channels.Room, Mentioned: true, Text: "quick"})
+		h.settle()
+		h.wantTexts(t, "echo: quick", "↪️ Model Fallback: openai/gpt-5.4 (selected anthropic/claude-opus-4-6; rate limit)", "late")
+		for i, want := range []channels.Address{room, thread, thread} {
+			if got := h.room.Posted()[i].To; got != want {
+				t.Errorf("post %d went to %v, want %v", i, got, want)
+			}
+		}
 	})
 }
