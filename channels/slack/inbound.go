@@ -103,7 +103,7 @@ func withoutLeading(text, bot string) string {
 }
 
 // token is one of Slack's: <kind and target|label>.
-var token = regexp.MustCompile(`<([^<>|]+)(?:\|([^<>]*))?>`)
+var token = regexp.MustCompile(`<([@#!][^<>|]+|[a-zA-Z][a-zA-Z0-9+.-]*:[^<>|\s]+)(?:\|([^<>]*))?>`)
 
 // unescape undoes Slack's three escapes.
 var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")

@@ -113,7 +113,7 @@ func mrkdwnLine(line string) string {
 		prefix, line = "> ", quote.ReplaceAllString(line, "")
 	}
 	if m := heading.FindStringSubmatch(line); m != nil {
-		return prefix + "*" + strings.Trim(inline(m[1]), "*") + "*"
+		return prefix + "*" + inline(bold.ReplaceAllString(m[1], "${1}${2}")) + "*"
 	}
 	if m := bullet.FindStringSubmatch(line); m != nil {
 		return prefix + m[1] + "• " + inline(line[len(m[0]):])

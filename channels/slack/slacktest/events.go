@@ -172,7 +172,7 @@ func (s *Server) again(e *Event) {
 	case e.Attempts >= maxAttempts:
 		e.GaveUp = true
 		s.stirLocked()
-	case len(s.readyLocked()) == 0:
+	case s.webhook == "" && len(s.readyLocked()) == 0:
 		time.AfterFunc(s.ResendAfter, func() { s.again(e) })
 	default:
 		s.sendLocked(e)
