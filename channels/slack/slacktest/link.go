@@ -67,6 +67,11 @@ func (s *Server) serveLink(w http.ResponseWriter, r *http.Request) {
 		return answerPing(data)
 	})
 	s.mu.Lock()
+	select {
+	case <-s.ended:
+		_ = conn.Close()
+	default:
+	}
 	s.links = append(s.links, l)
 	s.opened++
 	s.most = max(s.most, len(s.links))
