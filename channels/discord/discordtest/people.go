@@ -1,0 +1,419 @@
+package discordtest
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Guild is a server of Discord's.
+type Guild struct {
+	ID, Name string
+	BotRole  string // the bot's own role
+	s        *Server
+}
+
+// Channel is a conversation: a room, a thread, a direct chat, a forum.
+type Channel struct {
+	ID, Name string
+	Type     int // Discord's channel type
+	Guild    string
+	Parent   string
+	Owner    string
+	Archived bool
+	With     []string // of a direct chat: who is in it
+	// ReadOnly makes posts fail with 50013, NoHistory reading with 50001.
+	ReadOnly, NoHistory bool
+	s                   *Server
+}
+
+// Discord's channel types.
+const (
+	TypeText    = 0
+	TypeDM      = 1
+	TypeGroupDM = 3
+	TypeThread  = 11
+	TypeForum   = 15
+)
+
+// Message is one that stands in a channel, or stood there.
+type Message struct {
+	ID, Channel, Guild, Content string
+	Author                      User
+	Type                        int
+	Nonce                       string
+	Reference                   string // id of the message that it answers
+	Flags                       int
+	Components                  json.RawMessage
+	Allowed                     json.RawMessage // allowed_mentions
+	Files                       []Attachment
+	Edits                       int
+	Deleted                     bool
+	OnlyFor                     string // ephemeral: the one person who sees it
+	webhook                     bool
+	extra                       map[string]any
+}
+
+// Attachment is a file of a message.
+type Attachment struct {
+	ID, Name, Type string
+	Size           int
+	URL            string
+}
+
+// Person makes a person.
+func (s *Server) Person(name string) User { return s.addUser(User{Name: name}) }
+
+// OtherBot makes a bot that is not the client's.
+func (s *Server) OtherBot(name string) User { return s.addUser(User{Name: name, IsBot: true}) }
+
+func (s *Server) addUser(u User) User {
+	u.ID = s.newID()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users[u.ID] = &u
+	return u
+}
+
+// GiveRole gives a person a role.
+func (s *Server) GiveRole(u User) (User, string) {
+	role := s.newID()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users[u.ID].Roles = append(s.users[u.ID].Roles, role)
+	return *s.users[u.ID], role
+}
+
+// NewGuild makes a server and puts the bot into it.
+func (s *Server) NewGuild(name string) *Guild {
+	g := &Guild{ID: s.newID(), Name: name, BotRole: s.newID(), s: s}
+	s.mu.Lock()
+	s.guilds[g.ID] = g
+	data := s.guildLocked(g)
+	s.mu.Unlock()
+	s.emit("GUILD_CREATE", intentGuilds, func(int) any { return data })
+	return g
+}
+
+// NewChannel makes a room.
+func (g *Guild) NewChannel(name string) *Channel { return g.newChannel(name, TypeText) }
+
+// NewForum makes a forum.
+func (g *Guild) NewForum(name string) *Channel { return g.newChannel(name, TypeForum) }
+
+func (g *Guild) newChannel(name string, kind int) *Channel {
+	return g.s.addChannel(&Channel{Name: name, Type: kind, Guild: g.ID}, "CHANNEL_CREATE")
+}
+
+// NewThread makes a thread that nobody was told of, as in a server that the
+// client has not read yet when quiet is true.
+func (c *Channel) NewThread(owner User, name string, quiet bool) *Channel {
+	event := "THREAD_CREATE"
+	if quiet {
+		event = ""
+	}
+	return c.s.addChannel(&Channel{Name: name, Type: TypeThread, Guild: c.Guild, Parent: c.ID, Owner: owner.ID}, event)
+}
+
+func (s *Server) addChannel(c *Channel, event string) *Channel {
+	c.s = s
+	if c.ID == "" {
+		c.ID = s.newID()
+	}
+	s.mu.Lock()
+	s.channels[c.ID] = c
+	data := c.wire()
+	s.mu.Unlock()
+	if event != "" {
+		s.emit(event, intentGuilds, func(int) any { return data })
+	}
+	return c
+}
+
+// DM gives the direct chat of the bot with a person, as if they had opened it.
+func (s *Server) DM(u User) *Channel {
+	s.mu.Lock()
+	for _, c := range s.channels {
+		if c.Type == TypeDM && len(c.With) == 1 && c.With[0] == u.ID {
+			s.mu.Unlock()
+			return c
+		}
+	}
+	s.mu.Unlock()
+	return s.addChannel(&Channel{Type: TypeDM, With: []string{u.ID}}, "")
+}
+
+// GroupDM makes a chat of several people without a server.
+func (s *Server) GroupDM(all ...User) *Channel {
+	c := &Channel{Type: TypeGroupDM}
+	for _, u := range all {
+		c.With = append(c.With, u.ID)
+	}
+	return s.addChannel(c, "")
+}
+
+// Mention writes a mention of a user.
+func (u User) Mention() string { return "<@" + u.ID + ">" }
+
+// Say writes a message.
+func (s *Server) Say(u User, c *Channel, text string) *Message {
+	return s.Post(Message{Author: u, Channel: c.ID, Content: text})
+}
+
+// Reply writes an answer to a message.
+func (s *Server) Reply(u User, to *Message, text string) *Message {
+	return s.Post(Message{Author: u, Channel: to.Channel, Content: text, Reference: to.ID, Type: 19})
+}
+
+// Attach writes a message with a file.
+func (s *Server) Attach(u User, c *Channel, text, name string, data []byte) *Message {
+	return s.Post(Message{Author: u, Channel: c.ID, Content: text, Files: []Attachment{s.keep(name, "application/octet-stream", data)}})
+}
+
+// keep stores a file and gives the attachment that points to it.
+func (s *Server) keep(name, kind string, data []byte) Attachment {
+	id := s.newID()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files[id] = data
+	return Attachment{ID: id, Name: name, Type: kind, Size: len(data), URL: strings.TrimSuffix(s.URL, "/api/v10") + "/attachments/" + id + "/" + name}
+}
+
+// Post puts a message into its channel and tells the gateway.
+func (s *Server) Post(m Message) *Message {
+	s.mu.Lock()
+	if m.ID == "" {
+		m.ID = s.newIDLocked()
+	}
+	if c := s.channels[m.Channel]; c != nil {
+		m.Guild = c.Guild
+	}
+	p := &m
+	s.messages[m.Channel] = append(s.messages[m.Channel], p)
+	s.stirLocked()
+	s.mu.Unlock()
+	s.Redeliver(p)
+	return p
+}
+
+// Quietly puts a message into its channel without an event: it was said while
+// the client had no session.
+func (s *Server) Quietly(u User, c *Channel, text string) *Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := &Message{ID: s.newIDLocked(), Channel: c.ID, Guild: c.Guild, Author: u, Content: text}
+	s.messages[c.ID] = append(s.messages[c.ID], m)
+	return m
+}
+
+// Redeliver sends a message's MESSAGE_CREATE, again if it was sent before.
+func (s *Server) Redeliver(m *Message) {
+	intent := intentGuildMessages
+	if m.Guild == "" {
+		intent = intentDirectMessages
+	}
+	if m.OnlyFor != "" {
+		return // what one person sees is no event
+	}
+	s.emit("MESSAGE_CREATE", intent, func(intents int) any {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.messageLocked(m, intents, true)
+	})
+}
+
+// Garbage sends an event that makes no sense.
+func (s *Server) Garbage(event string, data any) { s.emit(event, 0, func(int) any { return data }) }
+
+var mention = regexp.MustCompile(`<@!?(\d+)>`)
+var roleMention = regexp.MustCompile(`<@&(\d+)>`)
+
+// messageLocked writes a message as the wire has it; whose intents lack message
+// contents sees only what is for it.
+func (s *Server) messageLocked(m *Message, intents int, event bool) map[string]any {
+	mentions, named := []any{}, false
+	add := func(id string) {
+		if u := s.users[id]; u != nil {
+			mentions = append(mentions, u.wire())
+			named = named || id == s.Bot.ID
+		}
+	}
+	for _, f := range mention.FindAllStringSubmatch(m.Content, -1) {
+		add(f[1])
+	}
+	roles := []any{}
+	for _, f := range roleMention.FindAllStringSubmatch(m.Content, -1) {
+		roles = append(roles, f[1])
+	}
+	w := map[string]any{
+		"id": m.ID, "channel_id": m.Channel, "author": m.Author.wire(), "content": m.Content,
+		"timestamp": idTime(m.ID).Format(time.RFC3339Nano), "edited_timestamp": nil, "tts": false,
+		"mention_everyone": strings.Contains(m.Content, "@everyone"), "mention_roles": roles,
+		"embeds": []any{}, "pinned": false, "type": m.Type, "flags": m.Flags, "components": []any{}, "attachments": []any{},
+	}
+	if m.webhook {
+		w["webhook_id"] = m.Author.ID
+	}
+	if m.Reference != "" {
+		w["message_reference"] = map[string]any{"message_id": m.Reference, "channel_id": m.Channel, "guild_id": m.Guild, "type": 0}
+		if to := s.findLocked(m.Channel, m.Reference); to != nil {
+			ref := *to
+			ref.Reference = ""
+			w["referenced_message"] = s.messageLocked(&ref, intents, false)
+			if !strings.Contains(m.Content, to.Author.Mention()) {
+				add(to.Author.ID)
+			}
+		} else {
+			w["referenced_message"] = nil
+		}
+	}
+	w["mentions"] = mentions
+	var files []any
+	for _, f := range m.Files {
+		files = append(files, map[string]any{"id": f.ID, "filename": f.Name, "content_type": f.Type, "size": f.Size, "url": f.URL, "proxy_url": f.URL})
+	}
+	if files != nil {
+		w["attachments"] = files
+	}
+	if m.Components != nil {
+		w["components"] = m.Components
+	}
+	if m.Edits > 0 {
+		w["edited_timestamp"] = s.opt.Now().UTC().Format(time.RFC3339Nano)
+	}
+	if event {
+		if m.Nonce != "" && m.Author.ID == s.Bot.ID {
+			w["nonce"] = m.Nonce
+		}
+		if m.Guild != "" {
+			w["guild_id"] = m.Guild
+			w["member"] = s.memberLocked(m.Author.ID)
+		}
+	}
+	if intents&intentMessageContent == 0 && m.Guild != "" && m.Author.ID != s.Bot.ID && !named {
+		w["content"], w["embeds"], w["attachments"], w["components"] = "", []any{}, []any{}, []any{}
+	}
+	for k, v := range m.extra {
+		w[k] = v
+	}
+	return w
+}
+
+// Odd adds fields to a message's wire form that a client may not know.
+func (s *Server) Odd(u User, c *Channel, text string, extra map[string]any) *Message {
+	return s.Post(Message{Author: u, Channel: c.ID, Content: text, extra: extra})
+}
+
+func (s *Server) findLocked(channel, id string) *Message {
+	for _, m := range s.messages[channel] {
+		if m.ID == id && !m.Deleted {
+			return m
+		}
+	}
+	return nil
+}
+
+// Posts gives what the bot says in a channel, as it stands there now.
+func (s *Server) Posts(channel string) []Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []Message
+	for _, m := range s.messages[channel] {
+		if m.Author.ID == s.Bot.ID && !m.Deleted {
+			all = append(all, *m)
+		}
+	}
+	return all
+}
+
+// Find gives a message as it is now.
+func (s *Server) Find(channel, id string) (Message, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.findLocked(channel, id); m != nil {
+		return *m, true
+	}
+	return Message{}, false
+}
+
+// Channels gives the channels of a type.
+func (s *Server) Channels(kind int) []Channel {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []Channel
+	for _, c := range s.channels {
+		if c.Type == kind {
+			all = append(all, *c)
+		}
+	}
+	return all
+}
+
+// Reacted tells whether the bot's reaction stands on a message.
+func (s *Server) Reacted(m *Message, emoji string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reactions[m.Channel+"/"+m.ID][emoji]
+}
+
+func (u User) wire() map[string]any {
+	return map[string]any{"id": u.ID, "username": u.Name, "discriminator": "0", "global_name": u.Name, "avatar": nil, "bot": u.IsBot}
+}
+
+func (s *Server) memberLocked(user string) map[string]any {
+	roles := []string{}
+	if u := s.users[user]; u != nil {
+		roles = append(roles, u.Roles...)
+	}
+	return map[string]any{"roles": roles, "joined_at": "2020-01-01T00:00:00Z", "deaf": false, "mute": false, "flags": 0, "nick": nil}
+}
+
+func (c *Channel) wire() map[string]any {
+	w := map[string]any{"id": c.ID, "type": c.Type, "name": c.Name, "flags": 0}
+	if c.Guild != "" {
+		w["guild_id"], w["parent_id"], w["position"], w["permission_overwrites"] = c.Guild, nil, 0, []any{}
+	}
+	if c.Parent != "" {
+		w["parent_id"], w["owner_id"] = c.Parent, c.Owner
+		w["thread_metadata"] = map[string]any{"archived": c.Archived, "locked": false, "auto_archive_duration": 60, "archive_timestamp": idTime(c.ID).Format(time.RFC3339)}
+		w["message_count"], w["member_count"] = 0, 1
+	}
+	if c.Guild == "" {
+		var with []any
+		for _, id := range c.With {
+			with = append(with, c.s.users[id].wire())
+		}
+		w["recipients"] = with
+		w["last_message_id"] = nil
+		delete(w, "name")
+	}
+	return w
+}
+
+func (s *Server) guildLocked(g *Guild) map[string]any {
+	rooms, threads := []any{}, []any{}
+	for _, c := range s.channels {
+		switch {
+		case c.Guild != g.ID:
+		case c.Type == TypeThread:
+			threads = append(threads, c.wire())
+		default:
+			rooms = append(rooms, c.wire())
+		}
+	}
+	role := func(id, name string, tags map[string]any) map[string]any {
+		return map[string]any{"id": id, "name": name, "permissions": "0", "position": 0, "color": 0, "hoist": false, "managed": tags != nil, "mentionable": false, "flags": 0, "tags": tags}
+	}
+	everyone := role(g.ID, "@everyone", nil)
+	delete(everyone, "tags")
+	return map[string]any{
+		"id": g.ID, "name": g.Name, "owner_id": "1", "unavailable": false, "large": false, "member_count": len(s.users),
+		"channels": rooms, "threads": threads, "members": []any{}, "emojis": []any{}, "features": []any{}, "stickers": []any{},
+		"presences": []any{}, "voice_states": []any{}, "stage_instances": []any{}, "guild_scheduled_events": []any{},
+		"roles":     []any{everyone, role(g.BotRole, s.Bot.Name, map[string]any{"bot_id": s.Bot.ID})},
+		"joined_at": "2020-01-01T00:00:00Z", "afk_timeout": 300, "verification_level": 0, "default_message_notifications": 0,
+		"explicit_content_filter": 0, "mfa_level": 0, "system_channel_flags": 0, "premium_tier": 0, "preferred_locale": "en-US",
+		"nsfw_level": 0, "premium_progress_bar_enabled": false, "icon": nil, "splash": nil,
+	}
+}
