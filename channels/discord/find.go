@@ -54,7 +54,7 @@ func (c *Channel) Find(ctx context.Context, out channels.Outbound) (channels.Rec
 		return channels.Receipt{}, false, err
 	}
 	for len(p.ids) < len(p.texts) {
-		id := c.among(history, self, out.ID, p, len(p.ids))
+		id := c.among(history, self, out, p, len(p.ids))
 		if id == "" {
 			break
 		}
@@ -67,10 +67,12 @@ func (c *Channel) Find(ctx context.Context, out channels.Outbound) (channels.Rec
 // posted is what is read of a message in the history.
 type posted struct {
 	ID        string
-	ChannelID string `json:"channel_id"`
 	Content   string
 	Nonce     any
 	Author    struct{ ID string }
+	Reference *struct {
+		MessageID string `json:"message_id"`
+	} `json:"message_reference"`
 }
 
 // history reads messages of a conversation, newest first.
@@ -91,7 +93,8 @@ func (c *Channel) whoAmI(ctx context.Context) (string, error) {
 }
 
 // among finds message i of a delivery in the history, after the one before it.
-func (c *Channel) among(history []json.RawMessage, self, delivery string, p *progress, i int) string {
+func (c *Channel) among(history []json.RawMessage, self string, out channels.Outbound, p *progress, i int) string {
+	delivery := out.ID
 	if id, known := c.echoes.get(nonce(delivery, i), c.now()); known && delivery != "" {
 		return id
 	}
@@ -110,6 +113,9 @@ func (c *Channel) among(history []json.RawMessage, self, delivery string, p *pro
 		owner, claimed := c.claims.get(m.ID, c.now())
 		if claimed && owner != delivery || c.now().Sub(timeOf(m.ID)) > lookBack {
 			continue
+		}
+		if m.Reference != nil && c.refers(out, p, i) && m.Reference.MessageID != out.ReplyTo {
+			continue // the same words, but to somebody else
 		}
 		if strings.TrimSpace(m.Content) == strings.TrimSpace(p.texts[i]) {
 			return m.ID

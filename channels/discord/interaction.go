@@ -260,6 +260,27 @@ func (c *Channel) respond(ctx context.Context, it *interaction, out channels.Out
 	return nil
 }
 
+// stopThinking takes Discord's "is thinking" away from a command whose turn was
+// answered in the room.
+func (c *Channel) stopThinking(ctx context.Context, out channels.Outbound) {
+	it, ok := c.asked.get(out.ReplyTo, c.now())
+	if !ok || out.Kind != channels.Reply || it.message != "" {
+		return
+	}
+	select {
+	case <-it.told:
+	case <-ctx.Done():
+		return
+	}
+	if it.failed || it.used {
+		return
+	}
+	it.used = true
+	if err := c.dropOriginal(ctx, it); err != nil {
+		c.log.Debug("a command goes on thinking", "interaction", it.id, "err", err)
+	}
+}
+
 // gone tells whether an interaction cannot be answered any more.
 func gone(err error) bool {
 	switch codeOf(err) {

@@ -134,6 +134,7 @@ func (c *Channel) postAll(ctx context.Context, out channels.Outbound, p *progres
 		p.ids = append(p.ids, id)
 		c.claim(id, out.ID)
 	}
+	c.stopThinking(ctx, out)
 	return nil
 }
 

@@ -55,6 +55,11 @@ func (s *Server) channelOf(m *Message) *Channel {
 
 func (s *Server) interact(u User, c *Channel, kind int, data map[string]any, on *Message) *Interaction {
 	s.mu.Lock()
+	if on != nil {
+		if real := s.findLocked(on.Channel, on.ID); real != nil {
+			on = real // the caller may hold a copy
+		}
+	}
 	it := &Interaction{ID: s.newIDLocked(), Token: "interaction-token-" + s.newIDLocked(), Channel: c.ID, User: u, On: on, at: s.opt.Now()}
 	s.actions[it.Token] = it
 	wire := map[string]any{
