@@ -358,7 +358,13 @@ func (w *walk) swap(ctx context.Context, act Act, now Selection) (bool, error) {
 	was := w.row
 	done, err := w.Selections.Swap(ctx, w.ask.Session, was, now)
 	if err != nil {
-		return false, fmt.Errorf("%s the selection of %s: %w", act, w.ask.Session, err)
+		// A write may be kept although it was reported as failed. Only the row can
+		// tell, and what this walk wrote it must be able to take back.
+		row, unread := w.Selections.Selection(ctx, w.ask.Session)
+		if unread != nil || row.Model != now.Model || row.Source != now.Source {
+			return false, fmt.Errorf("%s the selection of %s: %w", act, w.ask.Session, err)
+		}
+		done = true
 	}
 	if done {
 		w.row = now
@@ -382,16 +388,14 @@ func (w *walk) answered(ctx context.Context, c candidate, reply *answer) (*Outco
 	if w.ask.Kind != Chat {
 		return out, nil
 	}
-	if w.plan.Persist && w.row.IsAuto() && c.model == w.row.Origin {
-		if _, err := w.swap(ctx, ActClear, w.row.cleared(w.Now())); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.keep(ctx, c, reply); err != nil {
-		return nil, err
-	}
 	if !w.plan.Announces() {
 		return out, nil
+	}
+	if err := w.settleDown(ctx, c, reply); err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		w.Log.Error("selection not brought up to date after an answer", "session", w.ask.Session, "model", c.model, "err", err)
 	}
 	if w.row.IsAuto() {
 		out.Since = w.row.Since
@@ -402,6 +406,18 @@ func (w *walk) answered(ctx context.Context, c candidate, reply *answer) (*Outco
 		out.Settle = &Settle{Session: w.ask.Session, Told: told, Model: w.row.Model, Source: w.row.Source, Quiet: change == Quiet}
 	}
 	return out, nil
+}
+
+// settleDown writes down what an answer means for the session: the primary is
+// back, or the credential is one to keep to. A store that cannot take it does
+// not cost the person the answer: the next turn looks at both again.
+func (w *walk) settleDown(ctx context.Context, c candidate, reply *answer) error {
+	if w.plan.Persist && w.row.IsAuto() && c.model == w.row.Origin {
+		if _, err := w.swap(ctx, ActClear, w.row.cleared(w.Now())); err != nil {
+			return err
+		}
+	}
+	return w.keep(ctx, c, reply)
 }
 
 // keep pins the session to the credential that answered, so that the vendor's

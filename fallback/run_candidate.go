@@ -151,8 +151,13 @@ func (w *walk) call(ctx context.Context, c candidate, v Verdict, p Profile) (*an
 	if p.Type != APIKey {
 		call.Auth = provider.Bearer
 	}
-	if w.ask.OnText != nil {
-		call.OnText = func(piece string) { streamed = true; w.ask.OnText(piece) }
+	// Streamed even when nobody reads along: a model that works on a long answer
+	// is told from one that is silent by its pieces alone [D23].
+	call.OnText = func(piece string) {
+		streamed = true
+		if w.ask.OnText != nil {
+			w.ask.OnText(piece)
+		}
 	}
 	reply, err := w.Vendors.Call(ctx, call)
 	a := w.attempt(c, v, p)
@@ -289,7 +294,7 @@ func (w *walk) limits(c candidate, now time.Time) provider.Limits {
 	if w.deadline.IsZero() {
 		return l
 	}
-	rest := w.deadline.Sub(now)
+	rest := max(w.deadline.Sub(now), time.Millisecond) // 0 would be no limit at all
 	l.Total = rest
 	if c.left > 0 {
 		l.Total = min(rest, max(rest-time.Duration(c.left)*reserve, leastAttempt))

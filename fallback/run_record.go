@@ -42,7 +42,7 @@ func (w *walk) skip(ctx context.Context, c candidate, v Verdict) {
 // failed records a candidate whose last profile has failed, once, however many
 // of its profiles were asked.
 func (w *walk) failed(ctx context.Context, c candidate, move Move) {
-	if len(w.attempts) == 0 {
+	if len(w.attempts) == 0 || w.attempts[len(w.attempts)-1].Position != c.position {
 		return // it could not even be asked
 	}
 	next := w.next(c)

@@ -23,6 +23,7 @@ type desk struct {
 	*fallback.Runner
 	db     *store.DB
 	asked  []string
+	calls  []provider.Call
 	writes []fallback.Write
 	log    strings.Builder
 }
@@ -33,6 +34,7 @@ type call func(model string) error
 // Call implements provider.Caller.
 func (f vendors) Call(_ context.Context, c provider.Call) (*provider.Reply, error) {
 	f.desk.asked = append(f.desk.asked, c.Endpoint.Provider+"/"+c.Model)
+	f.desk.calls = append(f.desk.calls, c)
 	if err := f.answer(c.Endpoint.Provider + "/" + c.Model); err != nil {
 		return nil, err
 	}
@@ -170,6 +172,74 @@ func TestAChoiceThatCannotBeWrittenIsTriedAllTheSame(t *testing.T) {
 	}
 	if !strings.Contains(d.log.String(), "not written") {
 		t.Errorf("nobody is told: %s", &d.log)
+	}
+}
+
+// unsaid is a store whose changes of a choice are kept and reported as failed.
+type unsaid struct{ fallback.Selections }
+
+func (u unsaid) Swap(ctx context.Context, s fallback.SessionID, was, now fallback.Selection) (bool, error) {
+	_, _ = u.Selections.Swap(ctx, s, was, now)
+	return false, errLocked
+}
+
+// "If the candidate fails, roll back" [M2]: also what was written although the
+// store said that it was not.
+func TestAWriteThatWasKeptUnsaidIsTakenBackToo(t *testing.T) {
+	d := newDesk(t, func(string) error { return &provider.Error{Status: 503} })
+	d.Selections = unsaid{d.db}
+	if _, err := d.Run(t.Context(), ask()); err == nil {
+		t.Fatal("nobody was to answer")
+	}
+	row, err := d.db.Selection(t.Context(), "agent:main:main")
+	if err != nil || !row.Model.IsZero() || len(d.writes) != 4 {
+		t.Errorf("the session stands on %s after %d writes, %v", row.Model, len(d.writes), err)
+	}
+}
+
+// unkept is a store that cannot write down whose credential answered.
+type unkept struct{ fallback.Selections }
+
+func (unkept) Keep(context.Context, fallback.SessionID, fallback.Selection, fallback.Pin) (bool, error) {
+	return false, errLocked
+}
+
+// An answer is not thrown away because a row beside it could not be written.
+func TestAnAnswerOutlivesARowThatCannotBeWritten(t *testing.T) {
+	d := newDesk(t, func(string) error { return nil })
+	d.Selections = unkept{d.db}
+	out, err := d.Run(t.Context(), ask())
+	if err != nil || out.Reply.Text != "ok" || !strings.Contains(d.log.String(), "not brought up to date") {
+		t.Errorf("%+v, %v, log %s", out, err, &d.log)
+	}
+}
+
+// A model that works on a long answer is told from a silent one by its pieces
+// [D23]: also where nobody reads along, such as in a job.
+func TestEveryRunIsStreamed(t *testing.T) {
+	d := newDesk(t, func(string) error { return nil })
+	a := ask()
+	a.Kind = fallback.Cron
+	if _, err := d.Run(t.Context(), a); err != nil || d.calls[0].OnText == nil {
+		t.Errorf("streamed: %v, %v", d.calls[0].OnText != nil, err)
+	}
+}
+
+// "The deadline of the run ends it" [I13]: an attempt that begins in its last
+// moment has that moment, not all the time in the world.
+func TestAnAttemptInTheLastMomentIsLimited(t *testing.T) {
+	d := newDesk(t, func(string) error { return nil })
+	start, looks := time.Now(), 0
+	d.Now = func() time.Time { // the time is over between the look at it and the call
+		if looks++; looks > 3 {
+			return start.Add(time.Minute)
+		}
+		return start
+	}
+	a := ask()
+	a.Config.RunTimeout = time.Minute
+	if _, err := d.Run(t.Context(), a); err != nil || len(d.calls) != 1 || d.calls[0].Limits.Total <= 0 {
+		t.Errorf("%d calls, %+v, %v", len(d.calls), d.calls, err)
 	}
 }
 
