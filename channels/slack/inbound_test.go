@@ -258,7 +258,7 @@ func TestFiles(t *testing.T) {
 	}
 	for _, link := range []string{"https://evil.example/f", "http://files.slack.com/f", "https://notslack.com/f", "https://slack.com.evil.example/f"} {
 		f := r.c.attached([]file{{ID: "F9", Private: link}})
-		if _, err := read(f[0]); err == nil || !strings.Contains(err.Error(), "host") {
+		if _, err := read(f[0]); err == nil || !strings.Contains(err.Error(), "host of Slack's") {
 			t.Errorf("%s: %v", link, err)
 		}
 	}

@@ -317,8 +317,8 @@ func TestFlappingBacksOff(t *testing.T) {
 		})
 	}
 	r.s.Drop()
-	r.await("it waits", func() bool { return r.c.Health().State == Reconnecting })
-	if ever, _, _ := r.s.Opened(); ever != freeReconnects+1 {
-		t.Errorf("%d sockets", ever)
+	r.await("it ended once more", func() bool { return strings.Count(r.log.String(), "slack socket ended") == freeReconnects+1 })
+	if n := strings.Count(r.log.String(), "wait=0s"); n != freeReconnects {
+		t.Errorf("%d of %d ends were followed by no wait", n, freeReconnects+1)
 	}
 }

@@ -2,6 +2,7 @@ package slacktest
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -65,7 +66,9 @@ func (s *Server) Messages(room string) []Message {
 	var all []Message
 	if r := s.rooms[room]; r != nil {
 		for _, m := range r.messages {
-			all = append(all, *m)
+			c := *m
+			c.Reactions = maps.Clone(m.Reactions)
+			all = append(all, c)
 		}
 	}
 	return all
