@@ -13,42 +13,56 @@ import (
 // catchUp reads what was said while no session was there: after a session was
 // lost, in the conversations that were spoken in; at the start, in those that
 // Options.Known names [IL-010, IL-264]. A session that was resumed needs none of
-// it. What was taken before is not taken twice: ids are unique.
-func (in *intake) catchUp(ctx context.Context, first bool) {
+// it. The reading is queued in each conversation before anything that the new
+// session brings, so order is kept; what was taken before is not taken twice.
+func (in *intake) catchUp(ctx context.Context) {
 	c := in.c
 	maxAge := time.Duration(c.cfg.CatchUp.MaxAgeMinutes) * time.Minute
 	if maxAge == 0 {
 		return
 	}
-	last := c.last.all(c.now())
-	if first && c.opt.Known != nil {
-		known, err := c.opt.Known(ctx)
-		if err != nil {
-			c.log.Warn("it is not known where to read on", "err", err)
-		}
-		for conversation, id := range known {
-			if newer(id, last[conversation]) {
-				last[conversation] = id
-			}
-		}
-	}
 	oldest := snowflakeAt(c.now().Add(-maxAge))
-	for _, conversation := range sortedKeys(last) {
+	for _, conversation := range sortedKeys(c.last.all(c.now())) {
 		if !isSnowflake(conversation) {
 			continue
 		}
-		after := last[conversation]
-		if newer(oldest, after) {
-			after = oldest
+		in.put(ctx, conversation, func(ctx context.Context) {
+			after, _ := c.last.get(conversation, c.now())
+			if newer(oldest, after) {
+				after = oldest
+			}
+			in.readAgain(ctx, conversation, after)
+		})
+	}
+}
+
+// recall learns from Options.Known where to read on.
+func (c *Channel) recall(ctx context.Context) {
+	if c.opt.Known == nil || c.cfg.CatchUp.MaxAgeMinutes == 0 {
+		return
+	}
+	known, err := c.opt.Known(ctx)
+	if err != nil {
+		c.log.Warn("it is not known where to read on", "err", err)
+	}
+	for conversation, id := range known {
+		if last, _ := c.last.get(conversation, c.now()); newer(id, last) {
+			c.last.put(conversation, id, c.now())
 		}
-		in.readAgain(ctx, conversation, after)
 	}
 }
 
 // readAgain takes the messages of a conversation that came after an id.
 func (in *intake) readAgain(ctx context.Context, conversation, after string) {
 	c := in.c
-	raw, err := c.history(ctx, conversation, url.Values{"after": {after}, "limit": {strconv.Itoa(c.cfg.CatchUp.Limit)}})
+	query := url.Values{"after": {after}, "limit": {strconv.Itoa(c.cfg.CatchUp.Limit)}}
+	raw, err := c.history(ctx, conversation, query)
+	for try := 1; err != nil && try < tries && statusOf(err)/100 != 4; try++ {
+		if sleep(ctx, c.pace.retake) != nil {
+			return
+		}
+		raw, err = c.history(ctx, conversation, query)
+	}
 	if err != nil {
 		c.log.Warn("missed messages cannot be read", "conversation", conversation, "err", err)
 		return
@@ -58,10 +72,8 @@ func (in *intake) readAgain(ctx context.Context, conversation, after string) {
 		if err != nil || c.me(m.Author.ID) {
 			continue
 		}
-		in.put(ctx, conversation, func(ctx context.Context) {
-			c.complete(ctx, m)
-			in.take(ctx, m)
-		})
+		c.complete(ctx, m)
+		in.take(ctx, m)
 	}
 }
 

@@ -148,6 +148,7 @@ func (c *Channel) Run(ctx context.Context, receive channels.Receiver) error {
 		return errors.New("discord: the channel is run twice")
 	}
 	defer c.intake.Store(nil)
+	c.recall(ctx)
 	ctx, cancel := context.WithCancel(ctx)
 	defer in.wait()
 	defer cancel()

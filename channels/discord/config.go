@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"standin/channels"
+	"standin/channels/markdown"
 )
 
 // Config are the keys of channels.discord that the adapter obeys [G14, D1–D18].
@@ -32,6 +33,11 @@ type Config struct {
 	TextChunkLimit int `json:"textChunkLimit,omitempty" jsonschema:"minimum=200,maximum=2000,default=2000" jsonschema_description:"Longest post, in characters; a longer answer becomes several."`
 	// MaxLinesPerMessage is the most lines of a post; 0 is no limit, default 17 [D10].
 	MaxLinesPerMessage int `json:"maxLinesPerMessage" jsonschema:"minimum=0,maximum=2000,default=17" jsonschema_description:"Most lines of one post; 0 for no limit."`
+	// ChunkMode is length (fill each post; default) or newline (a post for each
+	// paragraph) [D10].
+	ChunkMode string `json:"chunkMode,omitempty" jsonschema:"enum=length,enum=newline,default=length" jsonschema_description:"Whether a long answer fills its posts, or gets one for each paragraph."`
+	// Markdown says what becomes of what Discord does not show [D13].
+	Markdown Markdown `json:"markdown,omitempty" jsonschema_description:"What becomes of Markdown that Discord does not show."`
 	// MediaMaxMb is the largest file that is read, in megabytes; default 100 [D10].
 	MediaMaxMb int `json:"mediaMaxMb,omitempty" jsonschema:"minimum=1,maximum=1024,default=100" jsonschema_description:"Largest file that is read, in megabytes."`
 	// SuppressEmbeds keeps Discord from showing previews of links. Default true [D10].
@@ -77,6 +83,12 @@ type Intents struct {
 	MessageContent bool `json:"messageContent" jsonschema:"default=true" jsonschema_description:"The texts of messages; needs the switch Message Content Intent."`
 }
 
+// Markdown is channels.discord.markdown.
+type Markdown struct {
+	// Tables: code (columns in a code block; default), bullets or off [D13].
+	Tables markdown.TableMode `json:"tables,omitempty" jsonschema:"enum=off,enum=bullets,enum=code,default=code" jsonschema_description:"How tables are shown."`
+}
+
 // Guild is what the adapter does in one server.
 type Guild struct {
 	// Channels by id or "*".
@@ -107,7 +119,7 @@ func Defaults() Config {
 		Enabled: true, APIURL: "https://discord.com/api/v10",
 		Intents:        Intents{MessageContent: true},
 		ReplyToMode:    channels.ReplyOff,
-		TextChunkLimit: maxText, MaxLinesPerMessage: 17, MediaMaxMb: 100, SuppressEmbeds: true,
+		TextChunkLimit: maxText, MaxLinesPerMessage: 17, ChunkMode: chunkLength, Markdown: Markdown{Tables: markdown.TablesCode}, MediaMaxMb: 100, SuppressEmbeds: true,
 		Streaming: streamProgress, AckReaction: "👀", AckReactionScope: ackGroupMentions,
 		NativeCommands: true, EphemeralCommands: true,
 		CatchUp: CatchUp{MaxAgeMinutes: 30, Limit: 50}, StaleAfterMinutes: 30,
@@ -119,6 +131,9 @@ const (
 	streamPartial  = "partial"
 	streamBlock    = "block"
 	streamProgress = "progress"
+
+	chunkLength  = "length"
+	chunkNewline = "newline"
 
 	ackGroupMentions = "group-mentions"
 	ackGroupAll      = "group-all"
@@ -151,6 +166,8 @@ func (c Config) Validate() []error {
 	oneOf("replyToMode", string(c.ReplyToMode), string(channels.ReplyOff), string(channels.ReplyFirst), string(channels.ReplyAll), string(channels.ReplyBatched))
 	between("textChunkLimit", c.TextChunkLimit, 200, maxText)
 	between("maxLinesPerMessage", c.MaxLinesPerMessage, 0, 2000)
+	oneOf("chunkMode", c.ChunkMode, chunkLength, chunkNewline)
+	oneOf("markdown.tables", string(c.Markdown.Tables), string(markdown.TablesOff), string(markdown.TablesBullets), string(markdown.TablesCode))
 	between("mediaMaxMb", c.MediaMaxMb, 1, 1024)
 	oneOf("streaming", c.Streaming, streamOff, streamPartial, streamBlock, streamProgress)
 	if strings.Trim(c.AckReaction, "abcdefghijklmnopqrstuvwxyz_") == "" && c.AckReaction != "" {

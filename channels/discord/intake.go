@@ -120,14 +120,9 @@ func (in *intake) event(ctx context.Context, ev discordgo.Event) {
 	c := in.c
 	switch ev.Type {
 	case "READY":
-		first := c.self.Load() == nil
 		c.meet(ev.RawData)
-		in.beside(ctx, func(ctx context.Context) {
-			if first {
-				c.registerCommands(ctx)
-			}
-			in.catchUp(ctx, first)
-		})
+		in.catchUp(ctx)
+		in.beside(ctx, c.registerCommands)
 	case "MESSAGE_CREATE":
 		in.message(ctx, ev.RawData)
 	case "INTERACTION_CREATE":

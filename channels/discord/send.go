@@ -99,9 +99,18 @@ func (c *Channel) Post(ctx context.Context, out channels.Outbound, files ...chan
 	return p.receipt(), nil
 }
 
-// split cuts a text into Discord's messages [D10, D12].
+// split cuts a text into Discord's messages [D10, D12, D13].
 func (c *Channel) split(text string) []string {
-	return markdown.Split(text, markdown.Limit{Max: c.cfg.TextChunkLimit, Count: markdown.UTF16, Lines: c.cfg.MaxLinesPerMessage})
+	limit := markdown.Limit{Max: c.cfg.TextChunkLimit, Count: markdown.UTF16, Lines: c.cfg.MaxLinesPerMessage}
+	text = markdown.Tables(text, c.cfg.Markdown.Tables)
+	if c.cfg.ChunkMode != chunkNewline {
+		return markdown.Split(text, limit)
+	}
+	var all []string
+	for _, paragraph := range markdown.Paragraphs(text) {
+		all = append(all, markdown.Split(paragraph, limit)...)
+	}
+	return all
 }
 
 // postAll posts what is missing of a delivery.

@@ -55,6 +55,27 @@ func Split(text string, l Limit) []string {
 	return messages
 }
 
+// Paragraphs cuts a text between its blocks, for those who want each as a message
+// of its own (chunkMode: newline). A heading stays with what follows it.
+func Paragraphs(text string) []string {
+	p := survey(text)
+	var all []string
+	start := 0
+	add := func(end int) {
+		if s := trimLines(text[start:end]); s != "" {
+			all = append(all, s)
+		}
+		start = end
+	}
+	for _, l := range p.lines {
+		if l.block && l.role <= opener {
+			add(l.start)
+		}
+	}
+	add(len(text))
+	return all
+}
+
 // piece is one message: a part of the source between what was added to it.
 type piece struct {
 	head string // opens the fence again, or repeats a quote's marks

@@ -96,6 +96,15 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// Blocks as messages of their own: a heading with its text, a fence whole.
+func TestParagraphs(t *testing.T) {
+	got := Paragraphs("# Head\n\none\ntwo\n\n```\na\n\nb\n```\nthree\n\n\n- x\n- y\n")
+	want := []string{"# Head\n\none\ntwo", "```\na\n\nb\n```", "three", "- x\n- y"}
+	if strings.Join(got, "\x00") != strings.Join(want, "\x00") {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
 // Report IL-224: a message full of inline code is cut at its size, not at each
 // backtick.
 func TestManyCodeSpansAreFewMessages(t *testing.T) {
