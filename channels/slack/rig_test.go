@@ -34,7 +34,7 @@ const patience = 10 * time.Second
 func hurried() pace {
 	return pace{
 		first: 20 * time.Millisecond, longest: 100 * time.Millisecond, stable: 50 * time.Millisecond,
-		hello: time.Second, ping: 50 * time.Millisecond, pong: 400 * time.Millisecond, quiet: time.Minute,
+		hello: 5 * time.Second, ping: 50 * time.Millisecond, pong: 5 * time.Second, quiet: time.Minute,
 		late: 5 * time.Second, call: 5 * time.Second, update: 10 * time.Millisecond, durable: time.Second,
 	}
 }
