@@ -28,3 +28,30 @@ func TestExplainGivesAProviderOneProbe(t *testing.T) {
 		}
 	}
 }
+
+// "A pin concerns its own provider" (9.7), and a Codex login is OpenAI's: the
+// person who chose it gets it and nothing else [M18, M19, D3].
+func TestAChosenCodexLoginIsKeptToForOpenAI(t *testing.T) {
+	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
+	cfg := &Config{Default: ModelChoice{Primary: Model{"openai", "m"}, Fallbacks: []Model{{"anthropic", "b"}}, Listed: true}, Cooldowns: DefaultCooldowns()}
+	creds := func(p string) ([]Profile, map[ProfileID]Usage) {
+		all := []Profile{{ID: ProfileID(p + ":default"), Provider: p, Type: APIKey, Key: provider.NewKey("k")}}
+		if p == "openai" {
+			all = append(all, Profile{ID: "openai-codex:me", Provider: "openai-codex", Type: OAuth, Refresh: true, Key: provider.NewKey("k")})
+		}
+		return all, nil
+	}
+	stored := Selection{Pin: Pin{Profile: "openai-codex:me", Source: ByUser, Compactions: -1}}
+	got := Explain(Ask{Agent: "main", Kind: Chat, Config: cfg}, stored, false, creds, now)
+	for i, want := range []ProfileID{"openai-codex:me", "anthropic:default"} {
+		var tried []ProfileID
+		for _, p := range got.Candidates[i].Profiles {
+			if p.Tried {
+				tried = append(tried, p.ID)
+			}
+		}
+		if len(tried) != 1 || tried[0] != want {
+			t.Errorf("%s: tries %v, want %s alone", got.Candidates[i].Model, tried, want)
+		}
+	}
+}

@@ -236,6 +236,22 @@ func authProvider(id string) string {
 	return id
 }
 
+// CredentialProviders are the providers whose stored credentials serve a
+// provider: its own, and for OpenAI and its Codex subscription each other's
+// [M19, 8.8].
+func CredentialProviders(id string) []string {
+	if id = NormalProvider(id); authProvider(id) == "openai" {
+		return []string{"openai", "openai-codex"}
+	}
+	return []string{id}
+}
+
+// serves tells whether a profile with this id is a credential for the provider
+// (9.7, 9.9).
+func (p ProfileID) serves(providerID string) bool {
+	return authProvider(p.Provider()) == authProvider(providerID)
+}
+
 // ineligible says why a profile cannot be used at all, "" when it can (8.6).
 func ineligible(cfg *Config, id string, p *Profile, now time.Time) string {
 	meta, named := cfg.Profiles[p.ID]

@@ -87,7 +87,7 @@ func (c *Config) ResolveRef(s string) (Model, ProfileID, error) {
 	if !c.Known(m) {
 		return refuse(fmt.Sprintf("no provider %q is configured", m.Provider), c.near(m)...)
 	}
-	if owner := c.profileProvider(profile); owner != "" && owner != m.Provider {
+	if owner := c.profileProvider(profile); owner != "" && authProvider(owner) != authProvider(m.Provider) {
 		return refuse(fmt.Sprintf("profile %s belongs to %s, not to %s", profile, owner, m.Provider))
 	}
 	return m, profile, nil

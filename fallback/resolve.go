@@ -158,7 +158,7 @@ func sticky(ask Ask, stored Selection, probeDue bool) Plan {
 	p.Persist = ask.Kind == Chat
 	if p.Persist && probeDue && !ask.NoProbe && stored.Origin == primary && stored.Model != stored.Origin {
 		p.Probe, p.Current, p.Requested = true, stored.Model, stored.Origin
-		if p.Pin.Source == Auto && p.Pin.Profile.Provider() == p.Requested.Provider {
+		if p.Pin.Source == Auto && p.Pin.Profile.serves(p.Requested.Provider) {
 			p.Pin = Pin{} // made for the fallback; the primary's credential is chosen afresh (15.5)
 		}
 	}
@@ -224,7 +224,7 @@ func Engage(stored Selection, plan Plan, candidate Model, now time.Time) Selecti
 	switch pin := stored.Pin; {
 	case pin.ByPerson():
 		next.Pin.Source = ByUser
-	case pin.Profile.Provider() == candidate.Provider:
+	case pin.Profile.serves(candidate.Provider):
 		next.Pin = Pin{Profile: pin.Profile, Source: Auto, Compactions: -1}
 	default:
 		next.Pin = Pin{}

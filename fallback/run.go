@@ -427,7 +427,7 @@ func (w *walk) keep(ctx context.Context, c candidate, reply *answer) error {
 	if w.row.Pin == pin || reply.profile == "" {
 		return nil
 	}
-	if person := w.row.Pin; person.ByPerson() && (person.Profile.Provider() != c.model.Provider || person.Profile == c.pin.Profile) {
+	if person := w.row.Pin; person.ByPerson() && (!person.Profile.serves(c.model.Provider) || person.Profile == c.pin.Profile) {
 		return nil // it goes only when its profile has gone (9.4)
 	}
 	done, err := w.Selections.Keep(ctx, w.ask.Session, w.row, pin)

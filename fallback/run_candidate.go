@@ -39,7 +39,7 @@ func (w *walk) profiles(ctx context.Context, providerID string) (all, order []Pr
 	// What config names is part of the run's snapshot: a reload does not take it
 	// from a turn that is under way [G9].
 	for _, p := range w.ask.Config.Named {
-		if NormalProvider(p.Provider) == providerID && !slices.ContainsFunc(all, func(x Profile) bool { return x.ID == p.ID }) {
+		if authProvider(p.Provider) == authProvider(providerID) && !slices.ContainsFunc(all, func(x Profile) bool { return x.ID == p.ID }) {
 			all = append(all, p)
 		}
 	}

@@ -92,14 +92,18 @@ func (c *Credentials) Close() error {
 	return c.close()
 }
 
+// ofProviders picks the rows of a provider's credentials, which may be stored
+// under two names [M19].
+const ofProviders = `WHERE provider IN (?, ?)`
+
 // Profiles gives the credentials of the provider that the agent can use: its
 // own, the main agent's that it does not have itself, then the extra ones.
 func (c *Credentials) Profiles(ctx context.Context, a fallback.AgentID, providerID string) ([]fallback.Profile, error) {
-	providerID = fallback.NormalProvider(providerID)
+	serving := fallback.CredentialProviders(providerID)
 	var list []fallback.Profile
 	seen := map[fallback.ProfileID]bool{}
 	for _, owner := range owners(a) {
-		stored, err := c.stored(ctx, owner, `WHERE provider = ?`, providerID)
+		stored, err := c.stored(ctx, owner, ofProviders, serving[0], serving[len(serving)-1])
 		if err != nil {
 			return nil, err
 		}
@@ -115,7 +119,7 @@ func (c *Credentials) Profiles(ctx context.Context, a fallback.AgentID, provider
 		}
 	}
 	for _, p := range c.extra {
-		if !seen[p.ID] && fallback.NormalProvider(p.Provider) == providerID {
+		if !seen[p.ID] && slices.Contains(serving, fallback.NormalProvider(p.Provider)) {
 			seen[p.ID], list = true, append(list, p)
 		}
 	}

@@ -62,6 +62,33 @@ func TestEachTypeBecomesAProfile(t *testing.T) {
 	}
 }
 
+// "A Codex subscription and an API key stand in one order" [M19], under whichever
+// of the two names each was stored; windows are seen with them.
+func TestACodexLoginServesOpenAI(t *testing.T) {
+	c := open(t, t.TempDir()).Credentials(nil)
+	put(t, c, "main", Credential{ID: "openai-codex:me", Type: fallback.OAuth, Secret: provider.NewKey(`{"access":"a","refresh":"r"}`)})
+	put(t, c, "main", NewAPIKey("openai:default", "k"))
+	put(t, c, "main", NewAPIKey("anthropic:default", "other"))
+	fails := func(u fallback.Usage) fallback.Usage {
+		return u.After(fallback.Failed{Provider: "openai", Reason: fallback.Overloaded, Status: 529}, fallback.DefaultCooldowns(), noon)
+	}
+	if _, _, err := c.Update(t.Context(), "main", "openai-codex:me", fails); err != nil {
+		t.Fatal(err)
+	}
+	want := []seen{
+		{ID: "openai-codex:me", Provider: "openai-codex", Type: "oauth", Key: "a", Refresh: true},
+		{ID: "openai:default", Provider: "openai", Type: "api_key", Key: "k"},
+	}
+	for _, name := range []string{"openai", "openai-codex"} {
+		if diff := cmp.Diff(want, profiles(t, c, "main", name)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if usage, err := c.Usage(t.Context(), "main", name); err != nil || usage["openai-codex:me"].Errors != 1 {
+			t.Errorf("%s: %+v, %v", name, usage, err)
+		}
+	}
+}
+
 // Secondary agents read through to the main agent's store (21.C.2); a stored
 // profile wins over one that config names.
 func TestReadThrough(t *testing.T) {

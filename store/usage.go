@@ -14,10 +14,12 @@ import (
 // to the main agent shares its windows, since it is one key at the vendor.
 // Profiles that config names alone count as the main agent's.
 func (c *Credentials) Usage(ctx context.Context, a fallback.AgentID, providerID string) (map[fallback.ProfileID]fallback.Usage, error) {
-	providerID = fallback.NormalProvider(providerID)
-	own := map[fallback.ProfileID]bool{}
-	if a != MainAgent {
-		mine, err := c.stored(ctx, a, `WHERE provider = ?`, providerID)
+	serving := fallback.CredentialProviders(providerID)
+	rows := []any{serving[0], serving[len(serving)-1]}
+	all, own := map[fallback.ProfileID]fallback.Usage{}, map[fallback.ProfileID]bool{}
+	near := owners(a)[0]
+	if near != MainAgent {
+		mine, err := c.stored(ctx, near, ofProviders, rows...)
 		if err != nil {
 			return nil, err
 		}
@@ -25,14 +27,13 @@ func (c *Credentials) Usage(ctx context.Context, a fallback.AgentID, providerID 
 			own[one.ID] = true
 		}
 	}
-	all := map[fallback.ProfileID]fallback.Usage{}
 	for _, owner := range owners(a) {
-		states, err := c.states(ctx, owner, `WHERE provider = ?`, providerID)
+		states, err := c.states(ctx, owner, ofProviders, rows...)
 		if err != nil {
 			return nil, err
 		}
 		for p, u := range states {
-			if (owner == a && a != MainAgent) == own[p] {
+			if (owner == near && near != MainAgent) == own[p] {
 				all[p] = u
 			}
 		}
