@@ -50,17 +50,21 @@ const room, thread = "agent:main:slack:channel:c1", "agent:main:slack:channel:c1
 func TestWhatIsInherited(t *testing.T) {
 	chosen := func(m string) fallback.Selection { return fallback.Selection{Model: model(m), Source: fallback.ByUser} }
 	for _, c := range []struct {
-		name string
-		own  fallback.Selection
-		kind fallback.Kind
-		want string
+		name   string
+		source fallback.Source // of the parent's row
+		own    fallback.Selection
+		kind   fallback.Kind
+		want   string
 	}{
-		{"the parent's choice while there is none", fallback.Selection{}, fallback.Chat, "anthropic/claude-opus-4-6"},
-		{"the session's own choice first", chosen("groq/b"), fallback.Chat, "groq/b"},
-		{"nothing for a job", fallback.Selection{}, fallback.Cron, "openai/gpt-5.5"},
+		{"the parent's choice while there is none", fallback.ByUser, fallback.Selection{}, fallback.Chat, "anthropic/claude-opus-4-6"},
+		{"the session's own choice first", fallback.ByUser, chosen("groq/b"), fallback.Chat, "groq/b"},
+		{"not what nobody knows the origin of", fallback.Auto, fallback.Selection{}, fallback.Chat, "openai/gpt-5.5"},
+		{"nothing for a job", fallback.ByUser, fallback.Selection{}, fallback.Cron, "openai/gpt-5.5"},
 	} {
 		d := newDesk(t, func(string) error { return nil })
-		d.put(t, room, chosen("anthropic/claude-opus-4-6"))
+		parent := chosen("anthropic/claude-opus-4-6")
+		parent.Source = c.source
+		d.put(t, room, parent)
 		d.put(t, thread, c.own)
 		a := ask()
 		a.Session, a.Parent, a.Kind = thread, room, c.kind
@@ -223,5 +227,23 @@ func TestSinceIsOfAStandIn(t *testing.T) {
 		if err != nil || out.Since.Equal(at) != (row.Source == fallback.Auto) {
 			t.Errorf("%s: since %v, %v", row.Source, out.Since, err)
 		}
+	}
+}
+
+// A run with a model of its own "neither uses nor touches what is stored", even
+// if that model is what the session waits for [M10, H18].
+func TestAOneOffRunLeavesNoTrace(t *testing.T) {
+	d := newDesk(t, func(string) error { return nil })
+	a := ask()
+	row := stuck()
+	row.Told = fallback.Told{Selected: row.Origin, Active: row.Model, Reason: "timeout"}
+	d.put(t, a.Session, row)
+	a.OneOff, a.Model = true, row.Origin
+	out, err := d.Run(t.Context(), a)
+	if err != nil || out.Used != row.Origin || out.Settle != nil || out.Notice != "" {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if got := d.row(t, a.Session); got != row {
+		t.Errorf("the row became %+v", got)
 	}
 }
