@@ -648,13 +648,25 @@ func TestChoicesSurviveARestart(t *testing.T) {
 	})
 }
 
+// postInto hands a message to a process that dies of it.
+func (h *house) postInto(in channels.Inbound) {
+	in.ID = "m-crash"
+	received := make(chan struct{})
+	go func() {
+		defer close(received)
+		_ = h.room.Say(context.Background(), in) // never acknowledged, or no matter
+	}()
+	<-h.faults.crashed
+	h.crash()
+	<-received
+}
+
 // A process that dies at the door has kept no word of a stranger, and the next
 // one ends the message although the rules have been opened meanwhile [I1].
 func TestACrashAtTheDoor(t *testing.T) {
 	ruled(t, policy.Surface{DMPolicy: policy.DMAllowlist}, func(t *testing.T, h *house) {
 		h.faults.arm(2, crashBefore) // the ending, after the accept
-		h.post(direct("stranger", "secret"))
-		h.crash()
+		h.postInto(direct("stranger", "secret"))
 		h.rule(policy.Surface{DMPolicy: policy.DMOpen, AllowFrom: []string{"*"}})
 		h.open()
 		if rows := h.unended(); len(rows) != 1 || rows[0].In.Text != "" || rows[0].Session != "" {
@@ -676,8 +688,7 @@ func TestACrashAtTheDoor(t *testing.T) {
 func TestAPairingLineIsNotLost(t *testing.T) {
 	ruled(t, policy.Surface{}, func(t *testing.T, h *house) {
 		h.faults.arm(2, crashBefore)
-		h.post(direct("u9", "hi"))
-		h.crash()
+		h.postInto(direct("u9", "hi"))
 		h.restart()
 		h.settle()
 		list, err := h.db.Pairings(context.Background(), time.Now())
