@@ -17,10 +17,14 @@ type UsageWindow struct {
 	ResetAfter time.Duration // from the answer on
 }
 
-// Reset is when the window starts afresh, for an answer that came at now.
+// Reset is when the window starts afresh, for an answer that came at now; zero
+// for a time that no usage window has.
 func (w UsageWindow) Reset(now time.Time) time.Time {
 	if w.ResetAt.IsZero() {
 		return now.Add(w.ResetAfter)
+	}
+	if w.ResetAt.After(now.Add(farthest)) {
+		return time.Time{}
 	}
 	return w.ResetAt
 }

@@ -6,6 +6,19 @@ import (
 	"time"
 )
 
+// A time that no usage window has is none: it must not keep a login away for
+// years, whatever a body or a header says.
+func TestAResetBeyondAYearIsNone(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	for text, want := range map[string]bool{"1700007200": true, "1790000000": false, "99999999999": false, "1e300": false, "inf": false} {
+		h := http.Header{"X-Codex-Primary-Used-Percent": {"100"}, "X-Codex-Primary-Reset-At": {text}}
+		reset := ErrorFrom("openai", "gpt-5.5", 429, h, nil).Windows[0].Reset(now)
+		if got := reset.After(now); got != want {
+			t.Errorf("reset at %s: %v", text, reset)
+		}
+	}
+}
+
 // A subscription's refusal says when it can be used again, in its body or in
 // its headers (failover.md 7.13).
 func TestErrorKeepsUsageWindows(t *testing.T) {

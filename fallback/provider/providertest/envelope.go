@@ -22,10 +22,9 @@ func Envelope(e provider.Endpoint, status int, kind, code, message string) strin
 			Message string `json:"message"`
 		}
 		return encode(struct {
-			Type      string `json:"type"`
-			Error     inner  `json:"error"`
-			RequestID string `json:"request_id,omitempty"`
-		}{"error", inner{kind, code, message}, ""})
+			Type  string `json:"type"`
+			Error inner  `json:"error"`
+		}{"error", inner{kind, code, message}})
 	case e.Provider == "google":
 		type inner struct {
 			Code    int    `json:"code,omitempty"`
