@@ -26,12 +26,12 @@ type authFlags struct {
 	State string `placeholder:"DIR" help:"State folder (default: $$STANDIN_STATE_DIR, then ~/.standin)."`
 }
 
-func (f authFlags) open(w world) *store.Credentials {
+func (f authFlags) options(w world) store.Options {
 	dir := f.State
 	if dir == "" {
 		dir = stateDir(w.getenv)
 	}
-	return store.OpenCredentials(store.Options{Dir: dir})
+	return store.Options{Dir: dir}
 }
 
 type authAddCmd struct {
@@ -64,7 +64,7 @@ func (c authAddCmd) Run(w world) error {
 	if key == "" || !printable(key) {
 		return exit{exitUsage, "no key given, or one with spaces or line breaks in it; nothing was stored"}
 	}
-	creds := c.open(w)
+	creds := store.OpenCredentials(c.options(w))
 	defer creds.Close()
 	id := fallback.ProfileID(vendor + ":" + name)
 	if err := creds.PutCredential(w.ctx, fallback.AgentID(c.Agent), store.NewAPIKey(id, key)); err != nil {
@@ -91,7 +91,7 @@ type authRow struct {
 
 // Run prints the credentials, without secrets.
 func (c authListCmd) Run(w world) error {
-	creds := c.open(w)
+	creds := store.ReadCredentials(c.options(w), nil)
 	defer creds.Close()
 	agent := fallback.AgentID(c.Agent)
 	all, err := creds.List(w.ctx, agent)
@@ -163,7 +163,7 @@ type authRemoveCmd struct {
 
 // Run forgets one credential and its windows.
 func (c authRemoveCmd) Run(w world) error {
-	creds := c.open(w)
+	creds := store.OpenCredentials(c.options(w))
 	defer creds.Close()
 	found, err := creds.DeleteCredential(w.ctx, fallback.AgentID(c.Agent), fallback.ProfileID(c.Profile))
 	if err != nil {

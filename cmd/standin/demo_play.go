@@ -28,7 +28,7 @@ const outage = 5 * time.Minute
 // is away for five minutes of the demo's time. It is kept in the state folder,
 // so that a demo that is killed goes on where it was.
 type demoPlay struct {
-	file string // "" keeps nothing
+	file string
 	real func() time.Time
 
 	mu    sync.Mutex

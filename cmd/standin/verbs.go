@@ -15,29 +15,17 @@ type checkCmd struct {
 
 // Run prints the faults, or the effective plan of each agent.
 func (c checkCmd) Run(w world) error {
-	stored, closeStored := w.stored(stateDir(w.getenv))
-	defer closeStored()
-	return code(runCheck(c.Config, w.stdout, w.stderr, w.getenv, stored))
+	stored := store.ReadCredentials(store.Options{Dir: stateDir(w.getenv)}, nil)
+	defer stored.Close()
+	return code(runCheck(c.Config, w.stdout, w.stderr, w.getenv, idsOf(w.ctx, stored)))
 }
 
-// stored gives the ids of a provider's stored credentials in a state folder, a
-// look that makes no file. One that cannot be read counts as none.
+// stored gives the ids of a provider's stored credentials in a state folder, for
+// as long as a daemon runs on it: a look that makes no file, and that sees what
+// is stored later. One that cannot be read counts as none.
 func (w world) stored(dir string) (ids func(provider string) []string, closeStored func()) {
 	creds := store.OpenCredentials(store.Options{Dir: dir})
-	ids = func(provider string) []string {
-		list, err := creds.List(w.ctx, "main")
-		if err != nil {
-			return nil
-		}
-		names := []string{}
-		for _, one := range list {
-			if one.Provider == fallback.NormalProvider(provider) {
-				names = append(names, string(one.ID))
-			}
-		}
-		return names
-	}
-	return ids, func() { _ = creds.Close() }
+	return idsOf(w.ctx, creds), func() { _ = creds.Close() }
 }
 
 // configCmd is `standin config`.
