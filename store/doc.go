@@ -16,9 +16,13 @@
 //	journal.go      the steps of the runs [I10]
 //	agents.go       a file per agent        credentials.go  what is in it [M15]
 //	usage.go        the routing state of credentials [M23]
+//	people.go       who was let in [P1, P2], what a room said unasked [S18]
+//	facts.go        what few messages and posts have, in one column
 //	upkeep.go       retention, backup, numbers for people
+//	copy.go         a copy of it all        throwaway.go  a store that nobody needs later
 //
-// Times enter as arguments and are kept in milliseconds; neither this package
-// nor its SQL looks at a clock. Writes go through one connection in short
+// Times of rows enter as arguments and are kept in milliseconds: no clock of
+// this package or of SQL dates a row, one only bounds how long a write waits for
+// its turn. Writes go through one connection in short
 // immediate transactions, reads through others that WAL keeps out of their way.
 package store
