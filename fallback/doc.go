@@ -27,7 +27,9 @@
 //	decision.go   attempts and the decision record [M32]
 //	book.go       writes the records of one run, holds back repeated ones (20)
 //	explain.go    what a run would do, decided and not done
-//	run.go        the loop that acts on all of it [M1–M3]; run_candidate.go
-//	              makes the calls of one candidate, run_switch.go follows what a
-//	              person chooses meanwhile (17), run_record.go writes it all down
+//	run.go        one ask, answered: what is stored, the plan [M1–M3]; run_walk.go
+//	              walks the chain, run_candidate.go makes the calls of one
+//	              candidate, run_write.go keeps the session's row [I5],
+//	              run_switch.go follows what a person chooses meanwhile (17),
+//	              run_record.go writes it all down
 package fallback
