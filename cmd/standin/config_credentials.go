@@ -190,42 +190,21 @@ func knob(getenv func(string) string, name string) string {
 	return getenv("OPENCLAW_" + name)
 }
 
-// skipTTL reads the leading whole number as milliseconds: not above 0 is off,
-// the rest is clamped to 1 s … 10 min (failover.md 12.1). told says when that
-// is not what was written.
+// skipTTL reads the skip cache's time as the cache does. told says when that is
+// not what was written.
 func skipTTL(s string) (ttl time.Duration, told string) {
-	s = strings.TrimSpace(s)
-	digits := strings.TrimLeft(s, "+")
-	end := 0
-	for end < len(digits) && digits[end] >= '0' && digits[end] <= '9' {
-		end++
-	}
-	ms, err := strconv.ParseInt(digits[:end], 10, 64)
+	s, ttl = strings.TrimSpace(s), fallback.ParseSkipTTL(s)
+	ms, err := strconv.ParseInt(s, 10, 64)
 	switch {
 	case s == "" || s == "0":
 		return 0, ""
-	case end == 0:
-		return 0, "is not a number of milliseconds: the skip cache is off"
-	case err != nil: // more than an int64 holds
-		ms = int64(maxSkip / time.Millisecond)
-	}
-	if ms == 0 {
-		return 0, "reads as 0: the skip cache is off"
-	}
-	ttl = maxSkip
-	if ms < int64(maxSkip/time.Millisecond) {
-		ttl = max(minSkip, time.Duration(ms)*time.Millisecond)
-	}
-	if end != len(digits) || err != nil || ttl != time.Duration(ms)*time.Millisecond {
+	case ttl == 0:
+		return 0, "is no number of milliseconds above 0: the skip cache is off"
+	case err != nil || ms != ttl.Milliseconds():
 		told = fmt.Sprintf("is used as %s (milliseconds, between 1 s and 10 min)", ttl)
 	}
 	return ttl, told
 }
-
-const (
-	minSkip = time.Second
-	maxSkip = 10 * time.Minute
-)
 
 // retryMaxWait reads the cap of waits for a vendor's hint, in seconds; 0: no cap
 // (failover.md 21.B.5).
