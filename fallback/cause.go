@@ -136,7 +136,7 @@ func (a Attempt) unconnected() bool {
 // declined tells whether the model itself would not answer: an empty answer
 // that says so, or a vendor's error that does [M28].
 func declined(err error) bool {
-	return err != nil && (errors.Is(err, errRefused) || Classify(SignalOf(err)).Refusal)
+	return err != nil && meaning(err).Refusal
 }
 
 // kindOf decides the kind and the attempt that the sentence is about.

@@ -182,28 +182,34 @@ func (w *walk) call(ctx context.Context, c candidate, v Verdict, p Profile) (*an
 		w.step(ctx, Step{What: StepAttempt, Attempt: &a})
 		return nil, Class{}, context.Cause(ctx)
 	}
-	class := Classify(SignalOf(err))
-	if errors.Is(err, errRefused) {
-		class = Class{Refusal: true, Rule: "the model declined"}
-	}
-	if errors.Is(err, errEmpty) {
-		class = Class{Reason: EmptyResponse, Label: LabelEmpty, Failover: true, Rule: "an answer without text"}
-	}
+	class := meaning(err)
 	a.fail(class, err)
-	if w.ranOut(err) {
-		// Our own clock, not the vendor: it says nothing of the credential.
+	ranOut := w.ranOut(err)
+	if ranOut {
 		a.Code, a.Detail = codeRunDeadline, ErrRunDeadline.Error()
-		w.step(ctx, Step{What: StepAttempt, Attempt: &a})
-		w.attempts = append(w.attempts, a)
-		return nil, class, fmt.Errorf("%w: %w", ErrRunDeadline, err)
+		err = fmt.Errorf("%w: %w", ErrRunDeadline, err)
 	}
 	w.step(ctx, Step{What: StepAttempt, Attempt: &a})
+	w.attempts = append(w.attempts, a)
+	if ranOut {
+		return nil, class, err // our own clock, not the vendor: it says nothing of the credential
+	}
 	f := seen(c.model, p, class, err, w.Now())
 	if err := w.usage(ctx, c, p, &f); err != nil {
 		w.Log.Error("failure not recorded", "profile", p.ID, "err", err)
 	}
-	w.attempts = append(w.attempts, a)
 	return nil, class, err
+}
+
+// meaning is the class of a failed call, an answer that is none included.
+func meaning(err error) Class {
+	switch {
+	case errors.Is(err, errRefused):
+		return Class{Refusal: true, Rule: "the model declined"}
+	case errors.Is(err, errEmpty):
+		return Class{Reason: EmptyResponse, Label: LabelEmpty, Failover: true, Rule: "an answer without text"}
+	}
+	return Classify(SignalOf(err))
 }
 
 // codeRunDeadline is the code of an attempt that the run's own deadline ended.
