@@ -31,8 +31,10 @@ func (d *DB) Due(ctx context.Context, now time.Time) ([]bot.Delivery, error) {
 }
 
 // Owed gives all deliveries that are neither sent nor refused, oldest first.
+// The plus keeps SQLite from walking the whole table to save itself the sorting
+// of these few.
 func (d *DB) Owed(ctx context.Context) ([]bot.Delivery, error) {
-	return d.deliveries(ctx, `SELECT `+outboxColumns+` FROM outbox WHERE `+owed+` ORDER BY seq`)
+	return d.deliveries(ctx, `SELECT `+outboxColumns+` FROM outbox WHERE `+owed+` ORDER BY +seq`)
 }
 
 // Claim moves a delivery from Pending or Unknown to Sending, before the call:

@@ -87,6 +87,9 @@ func TestNoStatementOfATurnScans(t *testing.T) {
 	if _, err := d.Due(t.Context(), noon); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := d.Owed(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := d.Unended(t.Context()); err != nil {
 		t.Fatal(err)
 	}
