@@ -49,14 +49,19 @@ func (in *intake) message(ctx context.Context, raw json.RawMessage) {
 		c.log.Warn("a message cannot be read", "err", err)
 		return
 	}
+	var more struct { // what discordgo's type leaves out
+		Nonce       any
+		ChannelType *discordgo.ChannelType `json:"channel_type"`
+	}
+	_ = json.Unmarshal(raw, &more)
 	if c.me(m.Author.ID) {
-		var posted struct{ Nonce any }
-		if json.Unmarshal(raw, &posted) == nil {
-			if nonce, ok := posted.Nonce.(string); ok && nonce != "" {
-				c.echoes.put(nonce, m.ID, c.now())
-			}
+		if nonce, ok := more.Nonce.(string); ok && nonce != "" {
+			c.echoes.put(nonce, m.ID, c.now())
 		}
 		return // [D8]
+	}
+	if more.ChannelType != nil && m.GuildID == "" {
+		c.places.learn("", wireChannel{ID: m.ChannelID, Type: *more.ChannelType})
 	}
 	in.put(ctx, m.ChannelID, func(ctx context.Context) { in.take(ctx, m) })
 }

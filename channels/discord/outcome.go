@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"time"
@@ -50,9 +49,4 @@ func sendError(err error) error {
 		o = channels.Refused
 	}
 	return &channels.SendError{Outcome: o, RetryAfter: after, Err: ce}
-}
-
-// isEnded tells whether a call failed because its context did.
-func isEnded(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

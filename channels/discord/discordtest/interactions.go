@@ -65,13 +65,14 @@ func (s *Server) interact(u User, c *Channel, kind int, data map[string]any, on 
 	wire := map[string]any{
 		"id": it.ID, "application_id": s.Application(), "type": kind, "token": it.Token, "version": 1, "data": data,
 		"channel_id": c.ID, "channel": c.wire(), "locale": "en-US", "app_permissions": "0", "entitlements": []any{},
+		"authorizing_integration_owners": map[string]any{"0": c.Guild}, "context": 0, "attachment_size_limit": 10 << 20,
 	}
 	if c.Guild != "" {
 		member := s.memberLocked(u.ID)
 		member["user"], member["permissions"] = u.wire(), "0"
 		wire["guild_id"], wire["member"] = c.Guild, member
 	} else {
-		wire["user"] = u.wire()
+		wire["user"], wire["context"] = u.wire(), 1
 	}
 	if on != nil {
 		wire["message"] = s.messageLocked(on, s.privileged(), false)

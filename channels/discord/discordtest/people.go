@@ -283,6 +283,9 @@ func (s *Server) messageLocked(m *Message, intents int, event bool) map[string]a
 		w["edited_timestamp"] = s.opt.Now().UTC().Format(time.RFC3339Nano)
 	}
 	if event {
+		if c := s.channels[m.Channel]; c != nil {
+			w["channel_type"] = c.Type
+		}
 		if m.Nonce != "" && m.Author.ID == s.Bot.ID {
 			w["nonce"] = m.Nonce
 		}

@@ -11,7 +11,6 @@
 package discordtest
 
 import (
-	"context"
 	"encoding/base64"
 	"net"
 	"net/http"
@@ -135,11 +134,7 @@ func (s *Server) Close() {
 	for l := range links {
 		l.cut()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if s.http.Shutdown(ctx) != nil {
-		_ = s.http.Close()
-	}
+	_ = s.http.Close()
 	s.done.Wait()
 }
 
