@@ -10,6 +10,8 @@
 //	migrate.go      schema.sql for a fresh file, migrations/ for an older one
 //	trouble.go      SQLite's errors in words that name the file and the mend
 //	sessions.go     session rows            selection.go  the stored choice [M3]
+//	people.go       who asked to be let in [P1]   facts.go  what busy platforms say
+//	beside.go       writing beside the owner
 //	transcript.go   what was said           inbox.go      what is owed an ending [I1]
 //	ending.go       the end of a turn, one transaction
 //	outbox.go       what is owed to a room [I2]
