@@ -3,6 +3,9 @@ package fallback
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -102,11 +105,25 @@ func (b Book) record(decision string, a Attempt) Decision {
 		AllowTransientProbe: a.Probe == CooldownProbe,
 		ProfileCount:        a.Profiles, Why: string(a.Skipped),
 	}
-	if d.ErrorPreview != "" {
-		sum := sha256.Sum256([]byte(d.ErrorPreview))
-		d.ErrorHash = hex.EncodeToString(sum[:6])
+	d.ProviderErrorType, d.ProviderMessage = a.Type, clip(d.ErrorPreview, 200)
+	if a.Status != 0 {
+		d.HTTPCode = strconv.Itoa(a.Status)
 	}
+	d.ErrorHash, d.RequestIDHash = short(d.ErrorPreview), short(a.Request)
+	d.ErrorFingerprint = short(digits.ReplaceAllString(strings.ToLower(d.ErrorPreview), "#"))
 	return d
+}
+
+// digits are what differs between two texts of one kind of error.
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// short is the beginning of a text's hash, "" for no text.
+func short(text string) string {
+	if text == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
 }
 
 // step adds the flat fields from which the way through the chain can be read

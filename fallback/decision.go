@@ -16,6 +16,8 @@ type Attempt struct {
 	Label   Label
 	Status  int
 	Code    string
+	Type    string // the vendor's error type
+	Request string // the vendor's id of the request, for its support
 	// Transport is what broke below HTTP, "" when the vendor answered.
 	Transport provider.Transport
 	Detail    string // readable, redacted, at most 400 characters
@@ -142,7 +144,12 @@ type Decision struct {
 	Status              int    `json:"status,omitempty"`
 	Code                string `json:"code,omitempty"`
 	ErrorPreview        string `json:"errorPreview,omitempty"`
-	ErrorHash           string `json:"errorHash,omitempty"`
+	ErrorHash           string `json:"errorHash,omitempty"`        // of ErrorPreview
+	ErrorFingerprint    string `json:"errorFingerprint,omitempty"` // the same, blind to numbers: one kind of error, one print
+	HTTPCode            string `json:"httpCode,omitempty"`
+	ProviderErrorType   string `json:"providerErrorType,omitempty"`
+	ProviderMessage     string `json:"providerErrorMessagePreview,omitempty"` // at most 200 characters
+	RequestIDHash       string `json:"requestIdHash,omitempty"`
 	NextProvider        string `json:"nextCandidateProvider,omitempty"`
 	NextModel           string `json:"nextCandidateModel,omitempty"`
 	IsPrimary           bool   `json:"isPrimary"`

@@ -97,7 +97,7 @@ func (a *Attempt) fail(class Class, err error) {
 	detail := err.Error()
 	var e *provider.Error
 	if errors.As(err, &e) {
-		a.Status, a.Code, a.Transport = e.Status, e.Code, e.Transport
+		a.Status, a.Code, a.Type, a.Transport, a.Request = e.Status, e.Code, e.Type, e.Transport, e.RequestID()
 		switch {
 		case e.Message != "":
 			detail = e.Message

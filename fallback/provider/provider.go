@@ -8,6 +8,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -180,6 +181,11 @@ func (e *Error) Error() string {
 		s += ": " + e.Message
 	}
 	return s
+}
+
+// RequestID is the vendor's own id of the request, "" when it gave none.
+func (e *Error) RequestID() string {
+	return cmp.Or(e.Header.Get("X-Request-Id"), e.Header.Get("Request-Id"), e.Header.Get("X-Amzn-Requestid"))
 }
 
 // Unwrap gives the cause, so that errors.Is sees context.Canceled.
