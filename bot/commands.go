@@ -73,6 +73,10 @@ func builtin() []Command {
 	}
 }
 
+// Commands lists the bot's own commands in the order of /help, for platforms
+// that want to be told of them.
+func Commands() []Command { return builtin() }
+
 // commands are all there are, the wiring's behind the bot's own.
 func (b *Bot) commands() []Command { return append(builtin(), b.Local...) }
 

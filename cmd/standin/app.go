@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"standin/bot"
 	"standin/channels"
+	"standin/channels/discord"
+	"standin/channels/slack"
 	"standin/fallback"
 	"standin/fallback/provider"
 	"standin/store"
@@ -23,6 +23,7 @@ type parts struct {
 	state    string // folder of the databases
 	config   *Compiled
 	channels []channels.Channel
+	accounts bool // run the accounts of platforms that the config names, too
 	vendors  provider.Caller
 	local    []bot.Command    // commands that only this wiring has
 	witness  fallback.Journal // sees each step beside the store, may be nil
@@ -39,7 +40,11 @@ type app struct {
 	db     *store.DB
 	runner *fallback.Runner
 	bot    *bot.Bot
+	fleet  *fleet
 	stops  []stop
+
+	draining atomic.Bool // a signal came, or every channel has ended
+	up       atomic.Bool // every channel has come up or given up once
 }
 
 // stop is one named piece of the teardown, run in reverse order.
@@ -77,7 +82,17 @@ func newApp(ctx context.Context, p parts) (*app, error) {
 		Sleep:       p.sleep,
 	}
 
-	rooms := make(map[string]channels.Channel, len(p.channels))
+	var accounts []account
+	if p.accounts {
+		accounts = p.config.Accounts
+	}
+	a.fleet = newFleet(p.log, p.now, p.channels, accounts, func(one account) (channels.Channel, error) {
+		return one.open(opening{log: p.log, now: p.now, known: a.lastTaken})
+	})
+	rooms := map[string]channels.Channel{}
+	for _, name := range []string{slack.Name, discord.Name} {
+		rooms[name] = port{name, a.fleet}
+	}
 	for _, c := range p.channels {
 		rooms[c.Name()] = c
 	}
@@ -125,27 +140,30 @@ func (a *app) run(ctx context.Context) error {
 	listen, hangUp := context.WithCancel(ctx)
 	defer hangUp()
 	go a.upkeep(listen)
-	var group errgroup.Group
-	for _, c := range a.parts.channels {
-		group.Go(func() error {
-			err := c.Run(listen, a.bot.Receive)
-			if err == nil || listen.Err() != nil {
-				return nil
-			}
-			// One channel that cannot go on leaves the others alone; the last one
-			// takes the daemon down with its name.
-			a.log.Error("channel ended", "channel", c.Name(), "err", err)
-			return fmt.Errorf("channel %s: %w", c.Name(), err)
-		})
-	}
-	a.log.Info("ready", "version", version(), "channels", len(a.parts.channels))
-	err := group.Wait()
+	defer context.AfterFunc(ctx, func() { a.draining.Store(true) })()
+	a.log.Info("ready", "version", version(), "channels", a.fleet.names())
+	err := a.fleet.run(listen, a.bot.Receive)
 	if err == nil && ctx.Err() == nil {
 		// The input has ended and nobody wants the process gone: what was accepted
 		// gets its answer first, that which a former process left included [I1].
 		_ = a.bot.Idle(ctx) // fails only when ctx ends, and close is due then
 	}
+	a.draining.Store(true)
 	return errors.Join(err, a.close())
+}
+
+// isUp tells whether start-up is over: every channel is connected, or was
+// refused [G23]. What happens to them later does not undo it.
+func (a *app) isUp() bool {
+	if !a.up.Load() && a.fleet.runs() && a.fleet.settled() {
+		a.up.Store(true)
+	}
+	return a.up.Load()
+}
+
+// lastTaken tells a platform where to read on after a while without us.
+func (a *app) lastTaken(ctx context.Context, at place) (map[string]string, error) {
+	return a.db.LastTaken(ctx, at.Channel, at.Account)
 }
 
 // retention is how long ended things are kept: repeats of a platform come
@@ -194,9 +212,23 @@ func (a *app) use(c *Compiled) {
 	a.config.Store(c)
 }
 
+// change takes over a config while the daemon runs: rules and models at once,
+// and the accounts whose own block changed are connected anew [G8].
+func (a *app) change(c *Compiled) {
+	former := a.config.Load()
+	a.use(c)
+	if !a.accounts {
+		return
+	}
+	if c.Gateway != former.Gateway {
+		a.log.Warn("gateway changed in the config: that needs a restart", "now", former.Gateway, "wanted", c.Gateway)
+	}
+	a.fleet.apply(c.Accounts)
+}
+
 // follow reloads the config when its file changes and on SIGHUP.
 func (a *app) follow(w world, path string, load func() (*Compiled, []Fault)) {
-	r := &reloader{path: path, use: a.use, log: a.log, load: load}
+	r := &reloader{path: path, use: a.change, log: a.log, load: load}
 	ctx, stop := context.WithCancel(w.ctx)
 	a.onStop("config watch", func(context.Context) error { stop(); return nil })
 	go func() {

@@ -190,6 +190,7 @@ func (r reading) check(flag string, out, errs io.Writer) int {
 		return exitFault
 	}
 	c.printPlans(out, r.stored)
+	c.printChannels(out)
 	summary := "can be used"
 	if len(faults) > 0 {
 		summary += ", " + counted(len(faults), "warning")

@@ -34,6 +34,11 @@ type Compiled struct {
 	// RetryMaxWait is STANDIN_SDK_RETRY_MAX_WAIT_SECONDS: the longest hint of a
 	// vendor that a transport may wait for; 0: no cap [M21, failover.md 21.B.5].
 	RetryMaxWait time.Duration
+	// Accounts are those of the platforms, in the order in which people read them;
+	// those that are off are among them.
+	Accounts []account
+	// Gateway is where standin listens, "" nowhere.
+	Gateway string
 	// Plans says for each agent, in the order of the file, what it would do.
 	Plans []AgentPlan
 }

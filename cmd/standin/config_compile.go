@@ -114,6 +114,8 @@ func (c *compiler) compile() *Compiled {
 	c.readAuth(f)
 	out.Profiles, f.Named = c.profiles, c.profiles
 	f.SkipTTL, out.RetryMaxWait = c.readKnobs()
+	b.Rules, out.Accounts = c.readRules()
+	out.Gateway = c.doc.Gateway.settings(out.Accounts)
 	out.Plans = plansOf(f, &b, c.doc)
 	c.warnSinglePoint(out)
 	return out

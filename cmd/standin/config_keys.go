@@ -7,6 +7,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"standin/bot"
+	"standin/bot/policy"
 	"standin/fallback"
 )
 
@@ -22,6 +23,11 @@ type document struct {
 	Messages messagesKeys `json:"messages,omitempty" jsonschema_description:"What is said in the channels."`
 	Session  sessionKeys  `json:"session,omitempty" jsonschema_description:"How long a conversation is one conversation."`
 	Inbox    inboxKeys    `json:"inbox,omitempty" jsonschema_description:"Messages that were accepted and not answered yet."`
+
+	Channels channelsKeys  `json:"channels,omitempty" jsonschema_description:"The platforms on which people meet the agents."`
+	Commands commandsKeys  `json:"commands,omitempty" jsonschema_description:"Who may give commands such as /model."`
+	Bindings []bindingKeys `json:"bindings,omitempty" jsonschema_description:"Which agent answers where. Elsewhere the default agent does."`
+	Gateway  gatewayKeys   `json:"gateway,omitempty" jsonschema_description:"Where standin listens: for /healthz and /readyz, and for Slack in mode http."`
 }
 
 type agentsKeys struct {
@@ -51,6 +57,8 @@ type agentKeys struct {
 	Name         string      `json:"name,omitempty" jsonschema_description:"For people; the id when empty."`
 	Model        modelChoice `json:"model,omitempty" jsonschema_description:"This agent's model. Without fallbacks here it is strict: no other model answers."`
 	SystemPrompt *string     `json:"systemPrompt,omitempty" jsonschema_description:"Instead of agents.defaults.systemPrompt."`
+
+	GroupChat agentGroupChat `json:"groupChat,omitempty" jsonschema_description:"This agent in rooms."`
 }
 
 type useOfOne struct {
@@ -97,11 +105,22 @@ type providerKeys struct {
 type messagesKeys struct {
 	FallbackNotices  string   `json:"fallbackNotices,omitempty" jsonschema:"enum=all,enum=direct,enum=off,default=all" jsonschema_description:"Where a change of model is announced: everywhere, only in direct messages, nowhere."`
 	FallbackReminder duration `json:"fallbackReminder,omitempty" jsonschema_description:"While a session stays on a stand-in, one line repeats it after each such stretch, such as 2h. Default: never."`
+
+	ResponsePrefix string        `json:"responsePrefix,omitempty" jsonschema_description:"What stands in front of answers; auto is the agent's name in brackets. {model}, {provider}, {modelFull} and {identity.name} are filled in."`
+	Queue          queueKeys     `json:"queue,omitempty" jsonschema_description:"Messages that come while their session is being answered."`
+	Inbound        inboundKeys   `json:"inbound,omitempty" jsonschema_description:"Messages that belong together."`
+	GroupChat      groupChatKeys `json:"groupChat,omitempty" jsonschema_description:"Rooms of every channel."`
 }
 
 type sessionKeys struct {
 	ResetTriggers   []string `json:"resetTriggers,omitempty" jsonschema_description:"Words that begin a new conversation as /new does."`
 	ResetKeepsModel bool     `json:"resetKeepsModel,omitempty" jsonschema:"default=true" jsonschema_description:"Whether /new and /reset keep a model that was chosen with /model."`
+
+	DMScope        string               `json:"dmScope,omitempty" jsonschema:"enum=main,enum=per-peer,enum=per-channel-peer,enum=per-account-channel-peer,default=main" jsonschema_description:"Which direct chats are one session: all of an agent's, or those of one person, on one channel, with one account."`
+	IdentityLinks  map[string][]string  `json:"identityLinks,omitempty" jsonschema_description:"One person's ids on several channels (slack:U1, discord:2) under one name. Not used with dmScope main."`
+	Reset          *resetKeys           `json:"reset,omitempty" jsonschema_description:"When a session is over by itself; the next message then starts a new one, also without a model that was chosen. Default: daily at 4."`
+	ResetByType    resetByTypeKeys      `json:"resetByType,omitempty" jsonschema_description:"The same by the kind of chat."`
+	ResetByChannel map[string]resetKeys `json:"resetByChannel,omitempty" jsonschema_description:"The same by channel; it counts before resetByType."`
 }
 
 type inboxKeys struct {
@@ -132,9 +151,14 @@ func newDocument() document {
 			OverloadedBackoffMs:         int(c.OverloadedBackoff / time.Millisecond),
 			RateLimitedProfileRotations: c.RateLimitedRotation,
 		}},
-		Messages: messagesKeys{FallbackNotices: string(b.Notices)},
-		Session:  sessionKeys{ResetKeepsModel: b.ResetKeepsModel},
+		Messages: messagesKeys{
+			FallbackNotices: string(b.Notices),
+			Queue:           queueKeys{Mode: string(policy.Steer), Cap: 20, Drop: string(policy.Summarize)}, // [S25]
+		},
+		Session:  sessionKeys{ResetKeepsModel: b.ResetKeepsModel, DMScope: string(policy.ScopeMain)},
 		Inbox:    inboxKeys{ReplayMaxAge: duration(b.ReplayMaxAge)},
+		Channels: channelsKeys{Defaults: channelDefaults{GroupPolicy: string(policy.GroupAllowlist)}},
+		Gateway:  gatewayKeys{Bind: bindLoopback},
 	}
 }
 

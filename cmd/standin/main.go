@@ -47,6 +47,10 @@ type cli struct {
 	Check    checkCmd    `cmd:"" help:"Check the config and print which models each agent would use, and why."`
 	Config   configCmd   `cmd:"" help:"About the config file."`
 	Auth     authCmd     `cmd:"" help:"Stored credentials: add, list, remove."`
+	Slack    slackCmd    `cmd:"" help:"Set Slack up."`
+	Discord  discordCmd  `cmd:"" help:"Set Discord up."`
+	Channels channelsCmd `cmd:"" help:"How the channels of the running daemon are."`
+	Pairing  pairingCmd  `cmd:"" help:"Who may write to the agents directly."`
 	Rehearse rehearseCmd `cmd:"" help:"Play a scripted outage through the real engine and check what it expects."`
 	Explain  explainCmd  `cmd:"" help:"Say what a message would do now: which models, which credentials, and why. Asks nobody, changes nothing."`
 	Why      whyCmd      `cmd:"" help:"Tell the last change of model of a session: what failed, what stood in, who was told."`

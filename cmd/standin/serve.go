@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"standin/channels"
@@ -53,20 +55,32 @@ func (c serveCmd) Run(w world) error {
 	defer closeLog()
 
 	var a *app
-	room := w.console(filepath.Join(dir, "history"), time.Now, func(ctx context.Context, in channels.Inbound) error { return a.bot.Wait(ctx, in) })
+	var own []channels.Channel
+	if terminal || !config.connects() { // a service has no console: its standard input is nobody's
+		own = append(own, w.console(filepath.Join(dir, "history"), time.Now, func(ctx context.Context, in channels.Inbound) error { return a.bot.Wait(ctx, in) }))
+	}
 	a, err = newApp(w.ctx, parts{
-		state: dir, config: config, channels: []channels.Channel{room},
+		state: dir, config: config, channels: own, accounts: true,
 		vendors: provider.New(provider.Options{Log: log}),
 		log:     log, now: time.Now, sleep: sleep,
 	})
 	if err != nil {
 		return exit{exitUsage, err.Error()}
 	}
+	if err := a.openGateway(dir, config.Gateway); err != nil {
+		return exit{exitUsage, errors.Join(err, a.close()).Error()}
+	}
 	a.follow(w, path, load)
 	if terminal {
 		fmt.Fprintf(w.stdout, "standin is listening here. Type a message, or /help.\nConfig %s, state %s.\n\n", path, dir)
 	}
 	return a.run(w.ctx)
+}
+
+// connects tells whether a platform is to be connected, so that somebody can be
+// heard without the console.
+func (c *Compiled) connects() bool {
+	return slices.ContainsFunc(c.Accounts, func(a account) bool { return !a.Off })
 }
 
 // openLog opens the log: JSON lines, levels by --debug.

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// gatewayKeys is gateway [G19]. There is no control API yet: what is told over
+// the port is one word.
+type gatewayKeys struct {
+	Port int    `json:"port,omitempty" jsonschema:"minimum=1,maximum=65535" jsonschema_description:"TCP port. Default: 18790 if a Slack account is in mode http; otherwise nothing listens. A change needs a restart."`
+	Bind string `json:"bind,omitempty" jsonschema:"enum=loopback,enum=lan,default=loopback" jsonschema_description:"loopback: this machine only; lan: every interface. A change needs a restart."`
+}
+
+const (
+	bindLoopback = "loopback"
+	defaultPort  = 18790
+)
+
+// settings gives the address to listen on, "" for none.
+func (k gatewayKeys) settings(accounts []account) string {
+	port := k.Port
+	for _, a := range accounts {
+		if port == 0 && a.webhook() != "" {
+			port = defaultPort
+		}
+	}
+	host := ""
+	switch {
+	case port == 0:
+		return ""
+	case k.Bind == bindLoopback:
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, strconv.Itoa(port))
+}
+
+// gateway answers probes, takes Slack's requests of mode http, and tells
+// `standin channels status` the rest.
+type gateway struct {
+	fleet    *fleet
+	alive    func(context.Context) error // whether the store still works
+	draining func() bool
+	// up says that start-up is over: what reconnects later is no reason to be
+	// taken out of service.
+	up func() bool
+}
+
+// socketFile is where the running daemon tells its state to people who may read
+// the state folder. It answers only while the daemon runs: nothing that is told
+// there is ever old.
+const socketFile = "standin.sock"
+
+// public serves everybody who reaches the port: no detail [G23].
+func (g *gateway) public() http.Handler {
+	mux := http.NewServeMux()
+	for _, path := range []string{"GET /healthz", "GET /health"} {
+		mux.HandleFunc(path, g.health)
+	}
+	for _, path := range []string{"GET /readyz", "GET /ready"} {
+		mux.HandleFunc(path, g.ready)
+	}
+	mux.HandleFunc("/", g.webhook)
+	return mux
+}
+
+// private serves the socket in the state folder.
+func (g *gateway) private() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", g.public())
+	mux.HandleFunc("GET /channels", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(reportOf(g.fleet.standings()))
+	})
+	return mux
+}
+
+// storePatience is how long a probe waits for the store, which may be busy for
+// as long as a write may wait.
+const storePatience = 5 * time.Second
+
+func (g *gateway) health(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), storePatience)
+	defer cancel()
+	if g.alive(ctx) != nil {
+		say(w, http.StatusServiceUnavailable, "the store does not work")
+		return
+	}
+	say(w, http.StatusOK, "ok")
+}
+
+func (g *gateway) ready(w http.ResponseWriter, _ *http.Request) {
+	switch {
+	case g.draining():
+		say(w, http.StatusServiceUnavailable, "leaving")
+	case !g.up():
+		say(w, http.StatusServiceUnavailable, "starting")
+	default:
+		say(w, http.StatusOK, "ready")
+	}
+}
+
+func say(w http.ResponseWriter, status int, line string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, line+"\n")
+}
+
+// webhook hands a request to the account whose path it came in on, as the
+// config has it just now.
+func (g *gateway) webhook(w http.ResponseWriter, r *http.Request) {
+	if h := g.fleet.webhook(r.URL.Path); h != nil {
+		h.ServeHTTP(w, r)
+		return
+	}
+	http.NotFound(w, r)
+}
+
+// listener is a server that has its place; it serves until stop.
+type listener struct{ *http.Server }
+
+func serveOn(l net.Listener, h http.Handler, log *slog.Logger) *listener {
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+	go func() { _ = s.Serve(l) }() // ends with stop
+	return &listener{s}
+}
+
+// stop lets requests that run have their answer, for a moment.
+func (l *listener) stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if l.Shutdown(ctx) != nil {
+		return l.Close()
+	}
+	return nil
+}
+
+// openGateway listens on the port, if there is one, and on the socket. The port
+// must be had; without the socket only `standin channels status` is missing.
+func (a *app) openGateway(dir, addr string) error {
+	g := &gateway{fleet: a.fleet, alive: a.db.Ping, draining: a.draining.Load, up: a.isUp}
+	if addr != "" {
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			return fmt.Errorf("gateway: %w; give gateway.port another number, or stop what listens there", err)
+		}
+		a.onStop("gateway", serveOn(l, g.public(), a.log).stop)
+		a.log.Info("gateway listens", "addr", l.Addr().String())
+	}
+	path := filepath.Join(dir, socketFile)
+	// The state folder is ours alone: a socket that lies there is a dead daemon's.
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		a.log.Warn("standin channels status will not be answered", "err", err)
+		return nil
+	}
+	l, err := net.Listen("unix", path)
+	if err == nil {
+		err = os.Chmod(path, 0o600)
+	}
+	if err != nil {
+		a.log.Warn("standin channels status will not be answered", "err", err)
+		return nil
+	}
+	a.onStop("status socket", serveOn(l, g.private(), a.log).stop)
+	return nil
+}
+
+// report is what `standin channels status` reads.
+type report struct {
+	Channel   string     `json:"channel"`
+	Account   string     `json:"account"`
+	State     string     `json:"state"`
+	Since     time.Time  `json:"since"`
+	LastEvent *time.Time `json:"lastEvent,omitempty"`
+	Attempt   int        `json:"attempt,omitempty"`
+	Reason    string     `json:"reason,omitempty"`
+	Mend      string     `json:"mend,omitempty"`
+}
+
+func reportOf(all []standing) []report {
+	list := []report{}
+	for _, s := range all {
+		r := report{Channel: s.Channel, Account: s.Account, State: string(s.State), Since: s.Since, Attempt: s.Attempt, Reason: s.Reason, Mend: s.Mend}
+		if r.Account == "" {
+			r.Account = "default"
+		}
+		if !s.LastEvent.IsZero() {
+			r.LastEvent = &s.LastEvent
+		}
+		list = append(list, r)
+	}
+	return list
+}

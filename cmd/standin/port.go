@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"standin/bot"
+	"standin/channels"
+)
+
+// port is what the bot sees of a platform: one channel, whichever accounts it
+// has just now. The address of a message says which of them is meant.
+type port struct {
+	name  string
+	fleet *fleet
+}
+
+var (
+	_ channels.Channel = port{}
+	_ channels.Finder  = port{}
+	_ channels.Drafter = port{}
+	_ bot.Roster       = port{}
+)
+
+// Name implements channels.Channel.
+func (p port) Name() string { return p.name }
+
+// Run is not for the bot to call: the fleet runs the accounts.
+func (p port) Run(context.Context, channels.Receiver) error {
+	return errors.New(p.name + ": its accounts are run one by one")
+}
+
+func (p port) account(to channels.Address) (channels.Channel, error) {
+	ch, known, err := p.fleet.at(place{to.Channel, to.Account})
+	switch {
+	case !known:
+		return nil, &channels.SendError{Outcome: channels.Refused, Err: fmt.Errorf("the config has no account %s", place{to.Channel, to.Account})}
+	case err != nil:
+		return nil, &channels.SendError{Outcome: channels.NotSent, Err: err}
+	}
+	return ch, nil
+}
+
+// Send implements channels.Channel. What is owed to an account that the config
+// no longer has is refused; one that cannot be used now is tried again later.
+func (p port) Send(ctx context.Context, out channels.Outbound) (channels.Receipt, error) {
+	ch, err := p.account(out.To)
+	if err != nil {
+		return channels.Receipt{}, err
+	}
+	return ch.Send(ctx, out)
+}
+
+// Find implements channels.Finder.
+func (p port) Find(ctx context.Context, out channels.Outbound) (channels.Receipt, bool, error) {
+	ch, err := p.account(out.To)
+	if err != nil {
+		return channels.Receipt{}, false, err
+	}
+	if finder, can := ch.(channels.Finder); can {
+		return finder.Find(ctx, out)
+	}
+	return channels.Receipt{}, false, errors.ErrUnsupported
+}
+
+// Draft implements channels.Drafter; nil where there is none to be had.
+func (p port) Draft(ctx context.Context, to channels.Address, replyTo string) channels.Draft {
+	if ch, err := p.account(to); err == nil {
+		if d, can := ch.(channels.Drafter); can {
+			return d.Draft(ctx, to, replyTo)
+		}
+	}
+	return nil
+}
+
+// Member implements bot.Roster.
+func (p port) Member(ctx context.Context, to channels.Address, user string) (bool, error) {
+	ch, err := p.account(to)
+	if err != nil {
+		return false, err
+	}
+	if roster, can := ch.(bot.Roster); can {
+		return roster.Member(ctx, to, user)
+	}
+	return false, fmt.Errorf("%s does not tell who is in a room", p.name)
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"standin/channels/discord"
+	"standin/channels/slack"
+)
+
+// accountFlags choose an account of the config.
+type accountFlags struct {
+	Config  string `short:"c" placeholder:"FILE" help:"Config file (default: $$STANDIN_CONFIG, then config.yaml in the state folder)."`
+	Account string `default:"default" help:"Which account of the config."`
+}
+
+// account finds the account in the config. Faults of other parts of the file do
+// not matter here: people set the platform up first. Without a config, or
+// without the platform in it, there is the default account of a platform with
+// its usual settings, and the tokens of the environment.
+func (f accountFlags) account(w world, channel string) (account, error) {
+	doc := newDocument()
+	c := newCompiler(reading{getenv: w.getenv}, "", nil, &node{kind: isObject}, &doc)
+	if path, _ := findConfig(f.Config, w.getenv); path != "" {
+		data, err := readBounded(path, maxFile)
+		if err != nil {
+			return account{}, exit{exitUsage, path + ": " + reasonOf(err)}
+		}
+		root, faults := decodeYAML(path, data, w.getenv, &doc)
+		if root == nil {
+			printFaults(w.stderr, faults)
+			return account{}, exit{exitUsage, path + " cannot be read"}
+		}
+		c = newCompiler(reading{getenv: w.getenv, base: filepath.Dir(path)}, path, strings.Split(string(data), "\n"), root, &doc)
+	}
+	if _, written := c.root.at(keyPath{"channels", channel}); !written {
+		c.root = &node{kind: isObject, entries: []entry{{key: "channels", value: &node{kind: isObject,
+			entries: []entry{{key: channel, value: &node{kind: isObject}}}}}}}
+	}
+	all := slices.DeleteFunc(c.readAccounts(), func(a account) bool { return a.Channel != channel })
+	id := f.Account
+	if id == "default" {
+		id = ""
+	}
+	var names []string
+	for _, a := range all {
+		if a.Account == id {
+			var mine []Fault
+			for _, fault := range c.faults {
+				if strings.HasPrefix(fault.Path, "channels."+channel) && !fault.Warning {
+					mine = append(mine, fault)
+				}
+			}
+			printFaults(w.stderr, mine)
+			return a, nil
+		}
+		names = append(names, strings.TrimPrefix(strings.TrimPrefix(a.place.String(), channel), "/"))
+	}
+	return account{}, exit{exitUsage, fmt.Sprintf("channels.%s has no account %q; it has: %s", channel, f.Account, strings.Join(names, ", "))}
+}
+
+// slackCmd is `standin slack`.
+type slackCmd struct {
+	Manifest slackManifestCmd `cmd:"" help:"Print the app manifest: paste it at api.slack.com/apps, Create New App, From a manifest."`
+	Check    slackCheckCmd    `cmd:"" help:"Look at the tokens, the scopes and whether posting would work. Posts nothing."`
+}
+
+type slackManifestCmd struct {
+	accountFlags
+	Name string `help:"Name of the app (default: Standin)."`
+	URL  string `placeholder:"URL" help:"For mode http: where Slack reaches standin, such as https://bots.example.com."`
+}
+
+// Run prints the manifest.
+func (c slackManifestCmd) Run(w world) error {
+	a, err := c.account(w, slack.Name)
+	if err != nil {
+		return err
+	}
+	if a.Slack.Mode == "http" && c.URL == "" {
+		return exit{exitUsage, "the account is in mode http: say with --url where Slack reaches standin"}
+	}
+	_, err = w.stdout.Write(slack.Manifest(a.Slack, slack.AppInfo{Name: c.Name, PublicURL: c.URL}))
+	return err
+}
+
+type slackCheckCmd struct {
+	accountFlags
+	Post string `placeholder:"ID" help:"Look whether the bot could post in this conversation."`
+}
+
+// Run looks the account over: 0 when nothing is wrong, 1 otherwise.
+func (c slackCheckCmd) Run(w world) error {
+	a, err := c.account(w, slack.Name)
+	if err != nil {
+		return err
+	}
+	if sayFaults(w.stdout, a) {
+		return exit{code: exitFault}
+	}
+	found, err := slack.Check(w.ctx, a.slackOptions(opening{}), c.Post)
+	if err != nil {
+		return err
+	}
+	ok := true
+	for _, f := range found {
+		ok = ok && f.OK
+		sayFinding(w.stdout, f.OK, f.What+": "+f.Say, f.Mend)
+	}
+	if !ok {
+		return exit{code: exitFault}
+	}
+	return nil
+}
+
+// discordCmd is `standin discord`.
+type discordCmd struct {
+	Invite discordInviteCmd `cmd:"" help:"Print the address that lets the bot into a server, with the permissions it needs."`
+	Check  discordCheckCmd  `cmd:"" help:"Look at the token, the intents and the servers. Posts nothing."`
+}
+
+type discordInviteCmd struct {
+	accountFlags
+	App string `placeholder:"ID" help:"Id of the application, from Discord's developer portal (default: ask Discord with the token)."`
+}
+
+// Run prints the address.
+func (c discordInviteCmd) Run(w world) error {
+	id := c.App
+	if id == "" {
+		a, err := c.account(w, discord.Name)
+		if err != nil {
+			return err
+		}
+		if sayFaults(w.stderr, a) {
+			return exit{exitUsage, "without a token, give the application's id with --app"}
+		}
+		if id, err = discord.Application(w.ctx, a.discordOptions(opening{})); err != nil {
+			return exit{exitFault, err.Error()}
+		}
+	}
+	if !snowflake.MatchString(id) {
+		return exit{exitUsage, fmt.Sprintf("%q is no id of an application; it is a number of about 18 digits", id)}
+	}
+	_, err := fmt.Fprintln(w.stdout, discord.Invite(id))
+	return err
+}
+
+type discordCheckCmd struct{ accountFlags }
+
+// Run looks the account over: 0 when nothing is to be mended, 1 otherwise.
+func (c discordCheckCmd) Run(w world) error {
+	a, err := c.account(w, discord.Name)
+	if err != nil {
+		return err
+	}
+	if sayFaults(w.stdout, a) {
+		return exit{code: exitFault}
+	}
+	ok := true
+	for _, f := range discord.Check(w.ctx, a.discordOptions(opening{})) {
+		ok = ok && f.Mend == ""
+		sayFinding(w.stdout, f.Mend == "", f.What, f.Mend)
+	}
+	if w.ctx.Err() != nil {
+		return context.Cause(w.ctx)
+	}
+	if !ok {
+		return exit{code: exitFault}
+	}
+	return nil
+}
+
+// sayFaults tells what keeps an account from being looked at.
+func sayFaults(out io.Writer, a account) bool {
+	for _, fault := range a.Faults {
+		sayFinding(out, false, a.place.String()+": "+fault, "")
+	}
+	return len(a.Faults) > 0
+}
+
+func sayFinding(out io.Writer, ok bool, what, mend string) {
+	mark := "ok   "
+	if !ok {
+		mark = "WRONG"
+	}
+	fmt.Fprintf(out, "%s  %s\n", mark, what)
+	if mend != "" {
+		fmt.Fprintf(out, "       %s\n", mend)
+	}
+}
