@@ -29,7 +29,8 @@ type fleet struct {
 	members map[place]*member
 	ctx     context.Context // of run; nil before
 	receive channels.Receiver
-	afloat  int           // members that run, and an apply under way
+	afloat  int           // members that run, an apply under way, and waits
+	waits   bool          // a reload has left nothing that runs
 	rest    chan struct{} // closed when afloat has come down to none
 }
 
@@ -80,6 +81,7 @@ func (f *fleet) run(ctx context.Context, receive channels.Receiver) error {
 	}
 	f.landLocked()
 	f.mu.Unlock()
+	defer context.AfterFunc(ctx, f.waitNoMore)()
 	<-f.rest
 	if ctx.Err() != nil {
 		return nil
@@ -149,8 +151,19 @@ func (f *fleet) apply(accounts []account) {
 	if f.ctx == nil || f.afloat == 0 {
 		return
 	}
-	f.afloat++ // the process does not end while its only channel is changed
-	defer f.landLocked()
+	if f.waits {
+		f.waits = false
+	} else {
+		f.afloat++ // the process does not end while its only channel is changed
+	}
+	defer func() {
+		if f.afloat > 1 || f.ctx.Err() != nil {
+			f.landLocked()
+			return
+		}
+		f.waits = true
+		f.log.Warn("no channel is left that runs: waiting for a config that has one")
+	}()
 	want := map[place]account{}
 	for _, a := range accounts {
 		if !a.Off {
@@ -180,6 +193,16 @@ func (f *fleet) apply(accounts []account) {
 			f.launchLocked(m)
 			f.log.Info("channel connects with its new settings", "channel", a.Channel, "account", a.Account)
 		}
+	}
+}
+
+// waitNoMore lets run return although a reload left nothing.
+func (f *fleet) waitNoMore() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.waits {
+		f.waits = false
+		f.landLocked()
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,7 +105,7 @@ func TestWhereNoticeAndAnswerReferToOnDiscord(t *testing.T) {
 // somebody lets them in beside the running daemon [P2].
 func TestPairingBesideTheRunningDaemon(t *testing.T) {
 	w := newWire(t)
-	w.serve("\nchannels: {slack: {apiUrl: SLACK}, discord: {enabled: false}}\n")
+	w.serve("\nchannels: {slack: {apiUrl: SLACK, streaming: 'off'}, discord: {enabled: false}}\n") // a post is its end
 	w.ready("slack")
 	say := func(text string) {
 		w.slack.Say(slacktest.Say{Room: slacktest.DM, User: slacktest.Alice, Text: text})
@@ -195,4 +196,25 @@ func TestReloadConnectsOnlyWhatChanged(t *testing.T) {
 	}
 	w.discord.Say(alice, w.discord.DM(alice), "still here?")
 	w.onDiscord(w.discord.DM(alice).ID, "answer of gpt-5.5")
+}
+
+// Discord does not repeat what was said while the daemon was down; it is read
+// again at the start, from the last message that was taken [IL-010, IL-264].
+func TestWhatDiscordSaidMeanwhileIsAnsweredAfterTheStart(t *testing.T) {
+	w := newWire(t)
+	alice := w.discord.Person("alice")
+	chat := w.discord.DM(alice)
+	block := fmt.Sprintf("\nchannels: {slack: {enabled: false}, discord: {apiUrl: DISCORD, allowFrom: [\"%s\"]}}\n", alice.ID)
+	w.serve(block)
+	w.ready("discord")
+	w.await("the slash commands are registered", func() bool { return slices.Contains(w.discord.Commands(""), "model") })
+	w.discord.Say(alice, chat, "hello")
+	w.onDiscord(chat.ID, "answer of gpt-5.5")
+	w.end()
+	w.discord.Say(alice, chat, "anybody there?")
+	w.serve(block)
+	w.onDiscord(chat.ID, "answer of gpt-5.5", "answer of gpt-5.5")
+	if heard := fmt.Sprint(w.vendor.Requests()); strings.Count(heard, "anybody there?") != 1 {
+		t.Errorf("the model heard %s", heard)
+	}
 }
