@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bwmarrin/discordgo"
 
 	"standin/channels"
 	"standin/channels/discord/discordtest"
@@ -184,6 +187,43 @@ func TestADeadPeerIsNoticed(t *testing.T) {
 	r.ready()
 	if n := r.s.Count(discordtest.Identify, ""); n != 1 {
 		t.Errorf("%d IDENTIFYs", n)
+	}
+	if !strings.Contains(r.logs.String(), errSilent.Error()) {
+		t.Errorf("the connection ended for another reason:\n%s", r.logs)
+	}
+}
+
+// A second greeting on the same connection begins no second heartbeat [IL-241].
+func TestASecondGreetingChangesNothing(t *testing.T) {
+	r := newRig(t, setup{server: discordtest.Options{Interval: 20 * time.Millisecond}})
+	r.run()
+	for range 5 {
+		r.s.GreetAgain()
+	}
+	r.await("some heartbeats", func() bool { return r.s.Count(discordtest.Heartbeat, "") > 10 })
+	if n := r.s.Count(discordtest.Identify, ""); n != 1 {
+		t.Errorf("%d IDENTIFYs", n)
+	}
+	if n := r.s.Count(discordtest.Connected, ""); n != 1 {
+		t.Errorf("%d connections", n)
+	}
+}
+
+// A panic in the handler of an event is logged, and the next event comes.
+func TestAPanicCostsOneEvent(t *testing.T) {
+	var logs logs
+	var seen []string
+	g := &gateway{log: slog.New(slog.NewTextHandler(&logs, nil)), vitals: newVitals(time.Now), handle: func(ev discordgo.Event) {
+		if seen = append(seen, ev.Type); ev.Type == "BAD" {
+			panic("the test said so")
+		}
+	}}
+	for i, name := range []string{"BAD", "GOOD"} {
+		n := int64(i)
+		g.dispatch(t.Context(), packet{Type: name, Seq: &n})
+	}
+	if strings.Join(seen, " ") != "BAD GOOD" || g.session.seq != 1 || !strings.Contains(logs.String(), "the test said so") {
+		t.Errorf("seen %q, sequence %d, log %s", seen, g.session.seq, &logs)
 	}
 }
 

@@ -169,6 +169,15 @@ func TestAutoThread(t *testing.T) {
 		t.Errorf("what follows belongs to %+v", next)
 	}
 
+	// Somebody else opens the thread first.
+	m1 := w.s.Say(w.alice, room, "who is quicker?")
+	w.next()
+	if err := w.c.open(w.soon(), m1.ID, opening{parent: room.ID, name: "mine"}); err != nil {
+		t.Fatal(err)
+	}
+	w.mustSend(w.out("d3", m1.ID, "not me"))
+	w.wantTexts(m1.ID, "not me")
+
 	// Another process answers a message that this one took.
 	m2 := w.s.Say(w.alice, room, "second question")
 	w.next()

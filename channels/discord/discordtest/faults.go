@@ -158,6 +158,13 @@ func (s *Server) Invalidate(resumable bool) {
 	})
 }
 
+// GreetAgain sends another HELLO to every connection.
+func (s *Server) GreetAgain() {
+	s.each(func(l *link) {
+		l.write(10, nil, nil, map[string]any{"heartbeat_interval": s.opt.Interval.Milliseconds()})
+	})
+}
+
 // AskForHeartbeat sends op 1 to every connection.
 func (s *Server) AskForHeartbeat() { s.each(func(l *link) { l.write(1, nil, nil, nil) }) }
 
