@@ -62,7 +62,6 @@ var homes = map[string][]string{
 	"github.com/charmbracelet/ultraviolet":  {"channels/console"},
 	"github.com/charmbracelet/x/ansi":       {"channels/console"},
 	"github.com/muesli/cancelreader":        {"channels/console"},
-	"golang.org/x/sync":                     {"cmd/standin"},
 	"github.com/goccy/go-yaml":              {"cmd/standin"},
 	"github.com/invopop/jsonschema":         {"cmd/standin"},
 	"github.com/santhosh-tekuri/jsonschema": {"cmd/standin"},

@@ -19,6 +19,7 @@ import (
 type cable struct {
 	name string
 	fail error // ends Run at once
+	slow bool  // is not connected yet
 
 	mu   sync.Mutex
 	runs int
@@ -43,7 +44,12 @@ func (l *cable) Send(context.Context, channels.Outbound) (channels.Receipt, erro
 	return channels.Receipt{MessageID: l.name}, nil
 }
 
-func (l *cable) Health() channels.Health { return channels.Health{State: channels.Ready} }
+func (l *cable) Health() channels.Health {
+	if l.slow {
+		return channels.Health{State: channels.Connecting}
+	}
+	return channels.Health{State: channels.Ready}
+}
 
 // harbour is a fleet whose accounts are cables.
 type harbour struct {
@@ -206,5 +212,34 @@ func TestPortSendsThroughTheAccountOfTheAddress(t *testing.T) {
 		}
 		h.end()
 		<-h.done
+	})
+}
+
+// "/readyz 503 until start-up channels settle" [G23]: not before they were even
+// begun, and not again because one of them is lost later.
+func TestUpIsOnceEveryChannelHasSettled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &cable{name: "slack", slow: true}
+		a := &app{fleet: newFleet(slog.New(slog.DiscardHandler), time.Now, nil, []account{mine}, func(account) (channels.Channel, error) { return l, nil })}
+		want := func(when string, up bool) {
+			t.Helper()
+			if a.isUp() != up {
+				t.Errorf("%s: up is %t", when, !up)
+			}
+		}
+		l.slow = false
+		want("before run", false)
+		l.slow = true
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- a.fleet.run(ctx, nil) }()
+		synctest.Wait()
+		want("while it connects", false)
+		l.slow = false
+		want("once it is ready", true)
+		l.slow = true
+		want("when it is lost later", true)
+		cancel()
+		<-done
 	})
 }
