@@ -111,6 +111,7 @@ func benchTurns(b *testing.B, l load, vendor *providertest.Vendor) {
 	var group sync.WaitGroup
 	for lane := range side {
 		group.Go(func() {
+			time.Sleep(l.vendor * time.Duration(lane) / time.Duration(side)) // people do not speak in step
 			for {
 				next.Lock()
 				i := n
