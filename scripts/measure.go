@@ -9,6 +9,8 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -18,6 +20,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"standin/bot"
+	"standin/fallback"
+	"standin/store"
 )
 
 const config = `agents: {defaults: {model: {primary: local/a, fallbacks: [local/b]}}}
@@ -39,7 +45,7 @@ func main() {
 	state := filepath.Join(dir, "state")
 	check(os.MkdirAll(state, 0o700))
 	check(os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(config), 0o600))
-	run("go", "test", "./store", "-run", "^TestSeedSessions$", "-count=1", "-args", "-seed-dir", state, "-seed-sessions", fmt.Sprint(*sessions))
+	check(seed(state, *sessions))
 
 	var floor, starts []time.Duration
 	var memory []float64
@@ -57,6 +63,30 @@ func main() {
 	fmt.Printf("version       %6.1f ms (median of %d)\n", ms(floor[len(floor)/2]), *runs)
 	fmt.Printf("ready         %6.1f ms (median; worst %.1f), %d stored sessions\n", ms(starts[len(starts)/2]), ms(starts[len(starts)-1]), *sessions)
 	fmt.Printf("idle memory   %6.1f MB resident (median; worst %.1f)\n", memory[len(memory)/2], memory[len(memory)-1])
+}
+
+// seed stores sessions as a daemon leaves them, half of them on a stand-in.
+func seed(dir string, sessions int) (err error) {
+	ctx := context.Background()
+	db, err := store.Open(ctx, store.Options{Dir: dir})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	now := time.Now()
+	for i := range sessions {
+		s := store.SessionState{Session: bot.Session{
+			Key: fallback.SessionID(fmt.Sprintf("agent:main:slack:channel:c%05d", i)), Agent: "main", StartedAt: now, LastInteraction: now, Turns: 3,
+		}}
+		if i%2 == 0 {
+			s.Selection = fallback.Selection{Source: fallback.Auto, Since: now,
+				Model: fallback.Model{Provider: "local", Name: "b"}, Origin: fallback.Model{Provider: "local", Name: "a"}}
+		}
+		if err := db.PutSession(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // serve starts the daemon, waits for its ready line, lets it sit for a second
