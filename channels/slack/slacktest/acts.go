@@ -38,12 +38,8 @@ func (s *Server) Say(in Say) string {
 		}
 	}
 	for _, id := range in.Files {
-		f := s.files[id]
 		m.SubType = "file_share"
-		m.Files = append(m.Files, map[string]any{
-			"id": f.ID, "name": f.Name, "mimetype": f.Type, "size": len(f.Data),
-			"url_private": s.URL + "/files/" + f.ID, "url_private_download": s.URL + "/files/" + f.ID,
-		})
+		m.Files = append(m.Files, s.fileLocked(id))
 	}
 	r.messages = append(r.messages, m)
 	mention := func() {
@@ -178,7 +174,7 @@ func (s *Server) serveHook(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	s.calls = append(s.calls, Call{Method: "response_url", Form: in, At: s.now()})
 	h, ok := s.hooks[r.PathValue("id")]
-	if !ok || h.left == 0 {
+	if !ok || h.left == 0 || s.lie.closed {
 		http.Error(w, "used_url", http.StatusNotFound)
 		return
 	}

@@ -31,26 +31,28 @@ var AllScopes = []string{
 }
 
 var methods = map[string]method{
-	"api.test":                    {nil, func(*Server, args) (answer, string) { return answer{}, "" }},
-	"auth.test":                   {nil, (*Server).authTest},
-	"chat.postMessage":            {[]string{"chat:write"}, (*Server).postMessage},
-	"chat.postEphemeral":          {[]string{"chat:write"}, (*Server).postEphemeral},
-	"chat.update":                 {[]string{"chat:write"}, (*Server).update},
-	"chat.delete":                 {[]string{"chat:write"}, (*Server).delete},
-	"chat.startStream":            {[]string{"chat:write"}, (*Server).startStream},
-	"chat.appendStream":           {[]string{"chat:write"}, (*Server).appendStream},
-	"chat.stopStream":             {[]string{"chat:write"}, (*Server).stopStream},
-	"conversations.history":       {[]string{":history"}, (*Server).history},
-	"conversations.replies":       {[]string{":history"}, (*Server).replies},
-	"conversations.info":          {[]string{":read"}, (*Server).info},
-	"conversations.members":       {[]string{":read"}, (*Server).members},
-	"conversations.open":          {[]string{"im:write"}, (*Server).openDM},
-	"users.info":                  {[]string{"users:read"}, (*Server).userInfo},
-	"usergroups.users.list":       {[]string{"usergroups:read"}, (*Server).groupUsers},
-	"reactions.add":               {[]string{"reactions:write"}, (*Server).addReaction},
-	"reactions.remove":            {[]string{"reactions:write"}, (*Server).removeReaction},
-	"assistant.threads.setStatus": {[]string{"assistant:write"}, (*Server).setStatus},
-	"views.open":                  {nil, (*Server).openView},
+	"api.test":                     {nil, func(*Server, args) (answer, string) { return answer{}, "" }},
+	"auth.test":                    {nil, (*Server).authTest},
+	"chat.postMessage":             {[]string{"chat:write"}, (*Server).postMessage},
+	"chat.postEphemeral":           {[]string{"chat:write"}, (*Server).postEphemeral},
+	"chat.update":                  {[]string{"chat:write"}, (*Server).update},
+	"chat.delete":                  {[]string{"chat:write"}, (*Server).delete},
+	"chat.startStream":             {[]string{"chat:write"}, (*Server).startStream},
+	"chat.appendStream":            {[]string{"chat:write"}, (*Server).appendStream},
+	"chat.stopStream":              {[]string{"chat:write"}, (*Server).stopStream},
+	"conversations.history":        {[]string{":history"}, (*Server).history},
+	"conversations.replies":        {[]string{":history"}, (*Server).replies},
+	"conversations.info":           {[]string{":read"}, (*Server).info},
+	"conversations.members":        {[]string{":read"}, (*Server).members},
+	"conversations.open":           {[]string{"im:write"}, (*Server).openDM},
+	"users.info":                   {[]string{"users:read"}, (*Server).userInfo},
+	"usergroups.users.list":        {[]string{"usergroups:read"}, (*Server).groupUsers},
+	"reactions.add":                {[]string{"reactions:write"}, (*Server).addReaction},
+	"reactions.remove":             {[]string{"reactions:write"}, (*Server).removeReaction},
+	"assistant.threads.setStatus":  {[]string{"assistant:write"}, (*Server).setStatus},
+	"views.open":                   {nil, (*Server).openView},
+	"files.getUploadURLExternal":   {[]string{"files:write"}, (*Server).uploadURL},
+	"files.completeUploadExternal": {[]string{"files:write"}, (*Server).completeUpload},
 }
 
 func (s *Server) routes() http.Handler {
@@ -59,6 +61,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("/link/", s.serveLink)
 	mux.HandleFunc("POST /hook/{id}", s.serveHook)
 	mux.HandleFunc("GET /files/{id}", s.serveFile)
+	mux.HandleFunc("POST /upload/{id}", s.serveUpload)
 	mux.HandleFunc("GET /sign-in", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, "<!DOCTYPE html><title>Sign in</title>")
@@ -102,7 +105,11 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	}
 	s.calls = append(s.calls, Call{Method: name, Form: in, Error: logged, At: s.now()})
 	s.stirLocked()
+	wrong := s.lie.answer
 	s.mu.Unlock()
+	if wrong == nil {
+		wrong = func(string, answer, http.Header) {}
+	}
 
 	switch {
 	case f.Cut:
@@ -111,6 +118,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 		if f.RetryAfter != "" {
 			w.Header().Set("Retry-After", f.RetryAfter)
 		}
+		wrong(name, answer{}, w.Header())
 		w.WriteHeader(max(f.Status, 200))
 		_, _ = io.WriteString(w, f.Body)
 	default:
@@ -123,6 +131,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 		if scopes != nil {
 			w.Header().Set("X-OAuth-Scopes", strings.Join(scopes, ","))
 		}
+		wrong(name, out, w.Header())
 		writeJSON(w, out)
 	}
 }

@@ -18,15 +18,15 @@ func (a *Acts) Close() error { return a.http.Close() }
 
 // order is the body of every act; each reads what it needs.
 type order struct {
-	Room, User, Text, Thread, Command, TS, Reason, Method, Frame string
-	N                                                            int
-	Fault                                                        Fault
-	Event                                                        map[string]any
+	Room, User, Text, Thread, Command, TS, Reason, Method, Frame, Target string
+	N                                                                    int
+	Fault                                                                Fault
+	Event                                                                map[string]any
 }
 
 // Control serves acts and faults at an address of this machine: POST
 // /fake/say, slash, press, edit, event, raw-frame, disconnect, drop, freeze,
-// fail, repeat; and what came of them at /fake/state. Bodies and answers are JSON.
+// fail, repeat, webhook; and what came of them at /fake/state. Bodies and answers are JSON.
 func Control(s *Server, addr string) (*Acts, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -46,6 +46,7 @@ func Control(s *Server, addr string) (*Acts, error) {
 		"freeze":     func(order) any { s.Freeze(); return nil },
 		"fail":       func(o order) any { s.Fail(o.Method, o.Fault); return nil },
 		"repeat":     func(order) any { s.Repeat(); return nil },
+		"webhook":    func(o order) any { s.Webhook(o.Target); return nil },
 		"state": func(o order) any {
 			ever, most, bad := s.Opened()
 			return map[string]any{

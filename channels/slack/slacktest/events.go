@@ -180,6 +180,9 @@ func (s *Server) again(e *Event) {
 }
 
 func (s *Server) ackLocked(envelope string, payload json.RawMessage) bool {
+	if s.lie.deaf {
+		return true
+	}
 	for _, e := range s.events {
 		if slices.Contains(e.envelopes, envelope) {
 			s.acks = append(s.acks, Ack{envelope, e.ID, e.Acked, payload})
@@ -240,6 +243,7 @@ func (s *Server) post(e *Event, target string, n int) {
 func (s *Server) Request(target, contentType string, body []byte, header map[string]string) (*http.Response, error) {
 	s.mu.Lock()
 	stamp := fmt.Sprint(s.now().Add(s.Skew).Unix())
+	wrong := s.lie.signed
 	s.mu.Unlock()
 	req, err := http.NewRequest(http.MethodPost, target, bytes.NewReader(body))
 	if err != nil {
@@ -250,6 +254,9 @@ func (s *Server) Request(target, contentType string, body []byte, header map[str
 	req.Header.Set("X-Slack-Signature", Sign(stamp, body))
 	for k, v := range header {
 		req.Header.Set(k, v)
+	}
+	if wrong != nil {
+		wrong(req.Header)
 	}
 	c := http.Client{Timeout: 3 * time.Second}
 	return c.Do(req)

@@ -15,9 +15,10 @@ type link struct {
 	s    *Server
 	conn *websocket.Conn
 
-	out    chan []byte // frames in the order they are sent
-	ready  bool        // hello was sent; guarded by s.mu, as frozen is
-	frozen bool        // silent, but open
+	out    chan []byte               // frames in the order they are sent
+	wrong  func(map[string]any) bool // what the workspace lies about frames, nil nothing
+	ready  bool                      // hello was sent; guarded by s.mu, as frozen is
+	frozen bool                      // silent, but open
 }
 
 // openConnection is apps.connections.open: a ticket for one socket.
@@ -33,7 +34,7 @@ func (s *Server) openConnection(token string) (answer, string) {
 		return nil, "invalid_auth"
 	}
 	ticket := s.serialLocked("ticket-")
-	s.tickets[ticket] = true
+	s.tickets[ticket] = !s.lie.burnt
 	return answer{"url": "ws" + strings.TrimPrefix(s.URL, "http") + "/link/?ticket=" + ticket + "&app_id=" + App}, ""
 }
 
@@ -59,9 +60,9 @@ func (s *Server) serveLink(w http.ResponseWriter, r *http.Request) {
 	answerPing := conn.PingHandler()
 	conn.SetPingHandler(func(data string) error {
 		s.mu.Lock()
-		frozen := l.frozen
+		silent := l.frozen || s.lie.idle
 		s.mu.Unlock()
-		if frozen {
+		if silent {
 			return nil
 		}
 		return answerPing(data)
@@ -72,6 +73,7 @@ func (s *Server) serveLink(w http.ResponseWriter, r *http.Request) {
 		_ = conn.Close()
 	default:
 	}
+	l.wrong = s.lie.frame
 	s.links = append(s.links, l)
 	s.opened++
 	s.most = max(s.most, len(s.links))
@@ -96,8 +98,12 @@ func (s *Server) serveLink(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 }
 
-func (l *link) send(v any) {
-	if raw, err := json.Marshal(v); err == nil {
+// send sends a frame; frame is its own.
+func (l *link) send(frame map[string]any) {
+	if wrong := l.wrong; wrong != nil && !wrong(frame) {
+		return
+	}
+	if raw, err := json.Marshal(frame); err == nil {
 		l.sendRaw(raw)
 	}
 }
@@ -135,9 +141,9 @@ func (l *link) ping(done <-chan struct{}) {
 		select {
 		case <-t.C:
 			l.s.mu.Lock()
-			frozen := l.frozen
+			silent := l.frozen || l.s.lie.mute
 			l.s.mu.Unlock()
-			if !frozen {
+			if !silent {
 				_ = l.conn.WriteControl(websocket.PingMessage, []byte("Ping from slacktest"), time.Now().Add(time.Second))
 			}
 		case <-done:

@@ -58,7 +58,9 @@ type Server struct {
 	hooks    map[string]hook // response URLs
 	faults   map[string][]Fault
 	calls    []Call
-	status   map[string]string // assistant status by conversation/thread
+	status   map[string]string  // assistant status by conversation/thread
+	uploads  map[string]*upload // by file id, until they are complete
+	lie      lie                // what the workspace is wrong about
 
 	tickets map[string]bool
 	links   []*link
@@ -118,7 +120,7 @@ func Listen(addr string) (*Server, error) {
 			Trio:      {ID: Trio, Kind: "mpim", Members: []string{Alice, Bob, BotUser}},
 			"C0OTHER": {ID: "C0OTHER", Kind: "channel", Members: []string{Alice}},
 		},
-		files: map[string]*File{}, triggers: map[string]time.Time{}, hooks: map[string]hook{},
+		files: map[string]*File{}, uploads: map[string]*upload{}, triggers: map[string]time.Time{}, hooks: map[string]hook{},
 		faults: map[string][]Fault{}, status: map[string]string{}, tickets: map[string]bool{},
 		ResendAfter: 3 * time.Second, Ping: 2 * time.Second,
 	}
