@@ -33,6 +33,7 @@ func (s *Server) socket(w http.ResponseWriter, r *http.Request) {
 		l.cut()
 		return
 	}
+	l.wrong, l.torn = s.lie.packet, s.lie.torn
 	s.links[l] = true
 	n := len(s.links)
 	s.noteLocked(Connected, fmt.Sprintf("%d open", n), "")
@@ -262,6 +263,9 @@ func (s *Server) resume(l *link, raw json.RawMessage) int {
 		}
 	}
 	ss.link, l.session = l, ss
+	if s.lie.forgets {
+		missed = nil
+	}
 	s.mu.Unlock()
 	for _, ev := range missed {
 		l.write(0, ev.seq, ev.name, ev.data)

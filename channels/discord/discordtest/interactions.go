@@ -21,6 +21,7 @@ type Interaction struct {
 	On                 *Message // the message with the component that was used
 
 	at       time.Time
+	kind     int // Discord's type: 2 a command, 3 a component
 	Answered bool
 	Kind     int      // of the first answer: 4 message, 5 deferred, 6 deferred update, 7 update
 	Private  bool     // the first answer is ephemeral
@@ -60,7 +61,7 @@ func (s *Server) interact(u User, c *Channel, kind int, data map[string]any, on 
 			on = real // the caller may hold a copy
 		}
 	}
-	it := &Interaction{ID: s.newIDLocked(), Token: "interaction-token-" + s.newIDLocked(), Channel: c.ID, User: u, On: on, at: s.opt.Now()}
+	it := &Interaction{ID: s.newIDLocked(), Token: "interaction-token-" + s.newIDLocked(), Channel: c.ID, User: u, On: on, at: s.opt.Now(), kind: kind}
 	s.actions[it.Token] = it
 	wire := map[string]any{
 		"id": it.ID, "application_id": s.Application(), "type": kind, "token": it.Token, "version": 1, "data": data,
@@ -161,7 +162,17 @@ func (s *Server) callback(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.stirLocked()
-	reply(w, 204, nil)
+	if r.URL.Query().Get("with_response") != "true" {
+		reply(w, 204, nil)
+		return
+	}
+	told, made := map[string]any{"id": it.ID, "type": it.kind}, map[string]any{"type": d.Type}
+	if it.original != nil {
+		told["response_message_id"], told["response_message_ephemeral"] = it.original.ID, it.Private
+		made["message"] = s.messageLocked(it.original, s.privileged(), false)
+	}
+	told["response_message_loading"] = d.Type == 5
+	reply(w, 200, map[string]any{"interaction": told, "resource": made})
 }
 
 // sayLocked puts an answer into the channel.

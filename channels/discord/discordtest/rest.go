@@ -44,6 +44,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if f == nil || f.Applied || f.Status == 0 && !f.Cut {
 		s.carryOut(answer, r, path, payload, files)
 	}
+	s.misstate(r.Method, path, answer)
 	status := answer.Code
 	if f != nil && f.Status != 0 {
 		status = f.Status
@@ -69,6 +70,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		for k, v := range f.Header {
 			w.Header().Set(k, v)
+		}
+		if wrong := s.lies().header; wrong != nil {
+			wrong(w.Header())
 		}
 		w.WriteHeader(f.Status)
 		_, _ = io.WriteString(w, f.Body)

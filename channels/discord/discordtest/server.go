@@ -58,6 +58,7 @@ type Server struct {
 	starts    int // IDENTIFYs that are left
 	faults    []*Fault
 	gateway   gatewayFaults
+	lie       lie
 	buckets   map[string]*bucket
 	journal   []Entry
 	changed   chan struct{}

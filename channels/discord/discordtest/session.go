@@ -48,6 +48,8 @@ type link struct {
 	s       *Server
 	ws      *websocket.Conn
 	session *session
+	wrong   func(*packet) bool // what the server lies about packets, nil nothing
+	torn    bool               // compressed frames lack their end
 
 	mu       sync.Mutex // of writing
 	stream   *zlib.Writer
@@ -56,9 +58,21 @@ type link struct {
 	silenced bool
 }
 
+// packet is a frame of the gateway.
+type packet struct {
+	Op int `json:"op"`
+	S  any `json:"s"`
+	T  any `json:"t"`
+	D  any `json:"d"`
+}
+
 // write sends a packet; numbered ones carry their number.
 func (l *link) write(op int, seq any, name any, data any) {
-	frame, err := json.Marshal(map[string]any{"op": op, "s": seq, "t": name, "d": data})
+	p := packet{op, seq, name, data}
+	if wrong := l.wrong; wrong != nil && !wrong(&p) {
+		return
+	}
+	frame, err := json.Marshal(p)
 	if err != nil {
 		panic(err) // a fault of the fake
 	}
@@ -79,7 +93,11 @@ func (l *link) raw(frame []byte) {
 	l.packed.Reset()
 	_, _ = l.stream.Write(frame)
 	_ = l.stream.Flush() // each message ends with a sync marker
-	_ = l.ws.WriteMessage(websocket.BinaryMessage, l.packed.Bytes())
+	packed := l.packed.Bytes()
+	if l.torn {
+		packed = packed[:len(packed)-1]
+	}
+	_ = l.ws.WriteMessage(websocket.BinaryMessage, packed)
 }
 
 // cut drops the socket without a word.

@@ -1,20 +1,14 @@
-// Command discordfake runs the stand-in of Discord until it is interrupted, so
-// that clients in other languages can be driven against it. It prints one line
-// of JSON with its addresses; then it reads acts from standard input, one a line:
-//
-//	say <person> <channel> <text>       a message; the channel is dm, or a room of the server
-//	slash <person> <channel> <name> <text>
-//	drop | reconnect | invalidate | resumable | close <code>
-//	journal                             prints the journal as JSON lines
+// Command discordfake serves the stand-in of Discord until it is stopped, so that
+// clients in other languages can be driven against it. It prints one JSON line
+// with the addresses and the token; acts and faults come as JSON over POST /fake/….
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
-	"strconv"
+	"os/signal"
 	"strings"
 	"time"
 
@@ -22,72 +16,68 @@ import (
 )
 
 func main() {
-	listen := flag.String("listen", "127.0.0.1:0", "address to listen on")
-	token := flag.String("token", "", "the bot's token; empty makes one up")
-	interval := flag.Duration("heartbeat", 41250*time.Millisecond, "heartbeat interval")
+	addr := flag.String("addr", "127.0.0.1:0", "address to serve Discord at; it must be of this machine")
+	control := flag.String("control", "127.0.0.1:0", "address of the acts")
+	lie := flag.String("lie", "", "what to be wrong about, to see who notices: "+strings.Join(discordtest.Lies(), ", "))
+	var o discordtest.Options
+	flag.DurationVar(&o.Interval, "heartbeat", 41250*time.Millisecond, "heartbeat interval")
+	flag.Func("limit", "a rate limit, as 'POST /channels/:id/messages 2 1s'", func(text string) (err error) {
+		o.Limits, err = limit(text)
+		return err
+	})
 	flag.Parse()
-	s, err := discordtest.New(discordtest.Options{Listen: *listen, Token: *token, Interval: *interval})
-	if err != nil {
+	o.Listen = *addr
+	if err := run(o, *control, *lie); err != nil {
 		fmt.Fprintln(os.Stderr, "discordfake:", err)
 		os.Exit(1)
 	}
-	defer s.Close()
-	play(s)
 }
 
-// play takes acts until standard input ends.
-func play(s *discordtest.Server) {
-	guild := s.NewGuild("server")
-	rooms := map[string]*discordtest.Channel{"general": guild.NewChannel("general")}
-	people := map[string]discordtest.User{}
-	out := json.NewEncoder(os.Stdout)
-	_ = out.Encode(map[string]string{
-		"url": s.URL, "api": strings.TrimSuffix(s.URL, "/v10"), "token": s.Token, "bot": s.Bot.ID,
-		"application": s.Application(), "guild": guild.ID, "general": rooms["general"].ID,
-	})
-	person := func(name string) discordtest.User {
-		if _, ok := people[name]; !ok {
-			people[name] = s.Person(name)
-		}
-		return people[name]
+// limit reads the limit of one route.
+func limit(text string) (func(string) (int, time.Duration), error) {
+	var method, path, span string
+	var calls int
+	if _, err := fmt.Sscan(text, &method, &path, &calls, &span); err != nil {
+		return nil, err
 	}
-	room := func(u discordtest.User, name string) *discordtest.Channel {
-		if name == "dm" {
-			return s.DM(u)
-		}
-		if rooms[name] == nil {
-			rooms[name] = guild.NewChannel(name)
-		}
-		return rooms[name]
+	per, err := time.ParseDuration(span)
+	if err != nil {
+		return nil, err
 	}
-	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		w := strings.SplitN(lines.Text(), " ", 4)
-		switch {
-		case w[0] == "say" && len(w) == 4:
-			u := person(w[1])
-			text := strings.ReplaceAll(w[3], "@bot", s.Bot.Mention())
-			_ = out.Encode(map[string]string{"said": s.Say(u, room(u, w[2]), text).ID})
-		case w[0] == "slash" && len(w) == 4:
-			u := person(w[1])
-			name, text, _ := strings.Cut(w[3], " ")
-			_ = out.Encode(map[string]string{"used": s.Slash(u, room(u, w[2]), name, text).ID})
-		case w[0] == "drop":
-			s.Drop()
-		case w[0] == "reconnect":
-			s.AskToReconnect()
-		case w[0] == "invalidate":
-			s.Invalidate(false)
-		case w[0] == "resumable":
-			s.Invalidate(true)
-		case w[0] == "close" && len(w) == 2:
-			code, _ := strconv.Atoi(w[1])
-			s.Shut(code)
-		case w[0] == "journal":
-			for _, e := range s.Journal() {
-				_ = out.Encode(e)
-			}
-		default:
-			_ = out.Encode(map[string]string{"unknown": lines.Text()})
+	return func(route string) (int, time.Duration) {
+		if route == method+" "+path {
+			return calls, per
 		}
+		return 0, 0
+	}, nil
+}
+
+func run(o discordtest.Options, control, lie string) error {
+	if !strings.HasPrefix(o.Listen, "127.") || !strings.HasPrefix(control, "127.") {
+		return fmt.Errorf("both addresses must begin with 127: the server has no guard")
 	}
+	s, err := discordtest.New(o)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.Lie(lie); err != nil {
+		return err
+	}
+	acts, err := discordtest.Control(s, control)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = acts.Close() }()
+	line := map[string]any{
+		"api": strings.TrimSuffix(s.URL, "/v10"), "control": "http://" + acts.Addr, "token": s.Token, "bot": s.Bot.ID,
+		"application": s.Application(), "guild": acts.Guild(), "channel": acts.Room("general"), "lies": discordtest.Lies(),
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(line); err != nil {
+		return err
+	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt)
+	<-stop
+	return nil
 }
