@@ -2,6 +2,7 @@ package slacktest
 
 import (
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"time"
@@ -26,7 +27,7 @@ type order struct {
 
 // Control serves acts and faults at an address of this machine: POST
 // /fake/say, slash, press, edit, event, raw-frame, disconnect, drop, freeze,
-// fail, repeat, webhook; and what came of them at /fake/state. Bodies and answers are JSON.
+// fail, repeat, webhook, verify; and what came of them at /fake/state. Bodies and answers are JSON.
 func Control(s *Server, addr string) (*Acts, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -47,6 +48,7 @@ func Control(s *Server, addr string) (*Acts, error) {
 		"fail":       func(o order) any { s.Fail(o.Method, o.Fault); return nil },
 		"repeat":     func(order) any { s.Repeat(); return nil },
 		"webhook":    func(o order) any { s.Webhook(o.Target); return nil },
+		"verify":     s.verify,
 		"state": func(o order) any {
 			ever, most, bad := s.Opened()
 			return map[string]any{
@@ -68,4 +70,20 @@ func Control(s *Server, addr string) (*Acts, error) {
 	a := &Acts{Addr: l.Addr().String(), http: &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}}
 	go func() { _ = a.http.Serve(l) }()
 	return a, nil
+}
+
+// verify asks the webhook whether it is the app's, as Slack does when an app's
+// owner enters the address, and gives the answer's status and body.
+func (s *Server) verify(o order) any {
+	s.mu.Lock()
+	target := s.webhook
+	s.mu.Unlock()
+	body, _ := json.Marshal(map[string]string{"type": "url_verification", "token": "unused", "challenge": o.Text})
+	resp, err := s.Request(target, "application/json", body, nil)
+	if err != nil {
+		return []any{0, err.Error()}
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, _ := io.ReadAll(resp.Body)
+	return []any{resp.StatusCode, string(text)}
 }
