@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -52,28 +53,51 @@ func (c *Channel) recall(ctx context.Context) {
 	}
 }
 
-// readAgain takes the messages of a conversation that came after an id.
+// page is how many messages one call reads (Discord: at most 100).
+const page = 100
+
+// readAgain takes the messages of a conversation that came after an id, at most
+// CatchUp.Limit of other people's.
 func (in *intake) readAgain(ctx context.Context, conversation, after string) {
 	c := in.c
-	query := url.Values{"after": {after}, "limit": {strconv.Itoa(c.cfg.CatchUp.Limit)}}
-	raw, err := c.history(ctx, conversation, query)
-	for try := 1; err != nil && try < tries && statusOf(err)/100 != 4; try++ {
-		if sleep(ctx, c.pace.retake) != nil {
+	for left := c.cfg.CatchUp.Limit; ; {
+		raw, err := in.readPage(ctx, conversation, after)
+		if err != nil {
+			c.log.Warn("missed messages cannot be read", "conversation", conversation, "err", err)
 			return
 		}
-		raw, err = c.history(ctx, conversation, query)
-	}
-	if err != nil {
-		c.log.Warn("missed messages cannot be read", "conversation", conversation, "err", err)
-		return
-	}
-	for i := len(raw) - 1; i >= 0; i-- { // the API gives the newest first
-		m, err := decodeMessage(raw[i])
-		if err != nil || c.me(m.Author.ID) {
-			continue
+		for i := len(raw) - 1; i >= 0; i-- { // the API gives the newest first
+			m, err := decodeMessage(raw[i])
+			if err != nil {
+				continue
+			}
+			if after = m.ID; c.me(m.Author.ID) {
+				continue
+			}
+			if left--; left < 0 {
+				c.log.Warn("more was missed than is read again", "conversation", conversation, "limit", c.cfg.CatchUp.Limit)
+				return
+			}
+			c.complete(ctx, m)
+			in.take(ctx, m)
 		}
-		c.complete(ctx, m)
-		in.take(ctx, m)
+		if len(raw) < page {
+			return
+		}
+	}
+}
+
+// readPage reads the messages that came next after an id.
+func (in *intake) readPage(ctx context.Context, conversation, after string) ([]json.RawMessage, error) {
+	query := url.Values{"after": {after}, "limit": {strconv.Itoa(page)}}
+	for try := 1; ; try++ {
+		raw, err := in.c.history(ctx, conversation, query)
+		if err == nil || try == tries || statusOf(err)/100 == 4 {
+			return raw, err
+		}
+		if e := sleep(ctx, in.c.pace.retake); e != nil {
+			return nil, e
+		}
 	}
 }
 

@@ -26,7 +26,8 @@ func TestChaos(t *testing.T) {
 
 func chaos(t *testing.T, dice *rand.Rand) {
 	const perRoom, perAddress = 40, 15
-	w := newWorld(t, setup{server: discordtest.Options{Interval: 50 * time.Millisecond}, pace: func(p *pace) { p.call = 300 * time.Millisecond }})
+	w := newWorld(t, setup{server: discordtest.Options{Interval: 50 * time.Millisecond}, pace: func(p *pace) { p.call = 300 * time.Millisecond },
+		config: func(c *Config) { c.CatchUp.Limit = 100 }}) // all that may be said in one gap
 	rooms := []*discordtest.Channel{w.room, w.guild.NewChannel("two"), w.s.DM(w.alice), w.s.DM(w.bob)}
 	flaky := rand.New(rand.NewPCG(1, 2))
 	var mu sync.Mutex

@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -231,4 +232,35 @@ func TestCatchUpAtTheStart(t *testing.T) {
 		t.Errorf("facts are missing: %+v", one)
 	}
 	r.wantNothing(alice)
+}
+
+// What is read again is bounded by the setting, not by a page of the API, and
+// the bot's own words do not count.
+func TestCatchUpIsBounded(t *testing.T) {
+	known := map[string]string{}
+	r := newRig(t, setup{
+		config: func(c *Config) { c.CatchUp.Limit = 20 },
+		options: func(o *Options) {
+			o.Known = func(context.Context) (map[string]string, error) { return known, nil }
+		},
+	})
+	alice := r.s.Person("alice")
+	room := r.s.NewGuild("guild").NewChannel("general")
+	known[room.ID] = r.s.Quietly(alice, room, "answered before").ID
+	for range page + 5 {
+		r.s.Quietly(r.s.Bot, room, "my own words")
+	}
+	for i := range 30 {
+		r.s.Quietly(alice, room, fmt.Sprint("missed ", i))
+	}
+	r.run()
+	for i := range 20 {
+		if in := r.next(); in.Text != fmt.Sprint("missed ", i) {
+			t.Errorf("handed over %q as number %d", in.Text, i)
+		}
+	}
+	r.wantNothing(alice)
+	if !strings.Contains(r.logs.String(), "more was missed") {
+		t.Error("nobody is told that more was missed")
+	}
 }
