@@ -137,9 +137,12 @@ func (a *app) run(ctx context.Context) error {
 	if err := a.start(ctx); err != nil {
 		return err
 	}
+	upkeep, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() { defer close(ended); a.upkeep(upkeep) }()
+	a.onStop("upkeep", func(context.Context) error { stop(); <-ended; return nil })
 	listen, hangUp := context.WithCancel(ctx)
 	defer hangUp()
-	go a.upkeep(listen)
 	defer context.AfterFunc(ctx, func() { a.draining.Store(true) })()
 	a.log.Info("ready", "version", version(), "channels", a.fleet.names())
 	err := a.fleet.run(listen, a.bot.Receive)

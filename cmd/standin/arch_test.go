@@ -37,7 +37,7 @@ var rooms = map[string][]string{
 	"heartbeat":                                    {"bot", "fallback", "fallback/provider", "channels"},
 	// Rows of their types, nothing else of theirs.
 	"store":   {"bot", "bot/policy", "channels", "cronjobs", "fallback", "fallback/auth", "fallback/provider"},
-	"scripts": {}, // run by hand, imported by nobody
+	"scripts": {"bot", "fallback", "store"}, // run by hand, imported by nobody
 	// cmd/standin wires everything and is imported by nobody.
 	"cmd/standin": {"*"},
 }
@@ -66,7 +66,8 @@ var homes = map[string][]string{
 	"github.com/invopop/jsonschema":         {"cmd/standin"},
 	"github.com/santhosh-tekuri/jsonschema": {"cmd/standin"},
 	"github.com/fsnotify/fsnotify":          {"cmd/standin"},
-	"github.com/alecthomas/kong":            {"cmd/standin"},
+	"github.com/spf13/cobra":                {"cmd/standin"},
+	"github.com/spf13/pflag":                {"cmd/standin"},
 	"github.com/oklog/ulid":                 {"bot", "channels/console", "cmd/standin"}, // ids are made where things begin
 }
 
