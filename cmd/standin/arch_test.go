@@ -46,7 +46,6 @@ var rooms = map[string][]string{
 var homes = map[string][]string{
 	"database/sql":                          {"store"},
 	"github.com/mattn/go-sqlite3":           {"store"},
-	"github.com/pressly/goose":              {"store"},
 	"charm.land/fantasy":                    {"fallback/provider"},
 	"charm.land/catwalk":                    {"fallback/provider"},
 	"github.com/anthropics":                 {"fallback/provider"},
@@ -56,9 +55,7 @@ var homes = map[string][]string{
 	"github.com/slack-go/slack":             {"channels/slack"},
 	"github.com/yuin/goldmark":              {"channels/markdown"},
 	"github.com/rivo/uniseg":                {"channels/markdown"},
-	"github.com/robfig/cron":                {"cronjobs"},
 	"golang.org/x/term":                     {"channels/console"},
-	"charm.land/lipgloss":                   {"channels/console"},
 	"github.com/charmbracelet/ultraviolet":  {"channels/console"},
 	"github.com/charmbracelet/x/ansi":       {"channels/console"},
 	"github.com/muesli/cancelreader":        {"channels/console"},

@@ -12,18 +12,22 @@ import (
 	"standin/store"
 )
 
-// authCmd is `standin auth`: the stored credentials. It works beside a running
+// authVerb is `standin auth`: the stored credentials. It works beside a running
 // daemon, which uses what it finds from its next call on.
-type authCmd struct {
-	Add    authAddCmd    `cmd:"" help:"Store an API key; several keys of one provider are used in turn."`
-	List   authListCmd   `cmd:"" help:"List stored credentials and whether they can be used now."`
-	Remove authRemoveCmd `cmd:"" help:"Remove a stored credential."`
+func (w world) authVerb() *verb {
+	return w.group("auth", "Stored credentials: add, list, remove.", w.authAddVerb(), w.authListVerb(), w.authRemoveVerb())
 }
 
 // authFlags are common to the verbs.
 type authFlags struct {
-	Agent string `default:"main" help:"Agent whose credentials these are; others fall back on main's."`
-	State string `placeholder:"DIR" help:"State folder (default: $$STANDIN_STATE_DIR, then ~/.standin)."`
+	Agent string
+	State string
+}
+
+func (f *authFlags) bind(v *verb) {
+	f.Agent = "main"
+	v.Flags().Var(text{&f.Agent, "ID"}, "agent", "Agent whose credentials these are; others fall back on main's.")
+	v.Flags().Var(text{&f.State, "DIR"}, "state", stateHelp)
 }
 
 func (f authFlags) options(w world) store.Options {
@@ -36,9 +40,19 @@ func (f authFlags) options(w world) store.Options {
 
 type authAddCmd struct {
 	authFlags
-	Provider string `arg:"" help:"Provider id, such as openai."`
-	ID       string `placeholder:"NAME" help:"Name of the credential, such as work for openai:work (default: default)."`
-	Env      string `placeholder:"NAME" help:"Take the key from this environment variable. Never an argument: those end up in shell history."`
+	Provider string
+	ID       string
+	Env      string
+}
+
+func (w world) authAddVerb() *verb {
+	var c authAddCmd
+	v := w.verb(&c, "add", "Store an API key; several keys of one provider are used in turn.",
+		argument{name: "provider", help: "Provider id, such as openai.", to: &c.Provider})
+	c.bind(v)
+	v.Flags().Var(text{&c.ID, "NAME"}, "id", "Name of the credential, such as work for openai:work (default: default).")
+	v.Flags().Var(text{&c.Env, "NAME"}, "env", "Take the key from this environment variable. Never an argument: those end up in shell history.")
+	return v
 }
 
 // Run stores one key.
@@ -76,7 +90,15 @@ func (c authAddCmd) Run(w world) error {
 
 type authListCmd struct {
 	authFlags
-	JSON bool `help:"One JSON object per line."`
+	JSON bool
+}
+
+func (w world) authListVerb() *verb {
+	var c authListCmd
+	v := w.verb(&c, "list", "List stored credentials and whether they can be used now.")
+	c.bind(v)
+	v.Flags().BoolVar(&c.JSON, "json", false, "One JSON object per line.")
+	return v
 }
 
 // authRow is a stored credential as people see it.
@@ -158,7 +180,15 @@ func stateOf(u fallback.Usage, now time.Time) string {
 
 type authRemoveCmd struct {
 	authFlags
-	Profile string `arg:"" help:"Profile id, such as openai:work."`
+	Profile string
+}
+
+func (w world) authRemoveVerb() *verb {
+	var c authRemoveCmd
+	v := w.verb(&c, "remove", "Remove a stored credential.",
+		argument{name: "profile", help: "Profile id, such as openai:work.", to: &c.Profile})
+	c.bind(v)
+	return v
 }
 
 // Run forgets one credential and its windows.

@@ -22,7 +22,15 @@ import (
 // vendors are staged, and they speak the real wire formats over loopback, so
 // that the real SDKs, store and rules run.
 type demoCmd struct {
-	State string `placeholder:"DIR" help:"Keep the state here; without it the demo leaves nothing behind."`
+	State string
+}
+
+func (w world) demoVerb() *verb {
+	var c demoCmd
+	v := w.verb(&c, "demo", "Talk to an agent in this terminal, with two staged models: see one fail and the other stand in. Needs no account and no key.")
+	v.drains = true
+	v.Flags().Var(text{&c.State, "DIR"}, "state", "Keep the state here; without it the demo leaves nothing behind.")
+	return v
 }
 
 // demoConfig is the demo's config file. The two addresses are filled in when

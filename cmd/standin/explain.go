@@ -23,19 +23,39 @@ import (
 // and state beside a running daemon, asks no vendor and writes nothing.
 type explainCmd struct {
 	questionFlags
-	Agent     string  `placeholder:"ID" help:"Agent (default: the session's, else the one that answers where none is named)."`
-	Session   string  `placeholder:"KEY" help:"Session, as /status shows it (default: the agent's direct chats)."`
-	Heartbeat string  `placeholder:"AGENT" help:"A heartbeat of this agent instead of a message."`
-	Model     string  `placeholder:"MODEL" help:"A job with this payload.model instead of a message; with --heartbeat: heartbeat.model."`
-	Fallbacks *string `placeholder:"A,B" help:"The job's payload.fallbacks: models with commas between them, or none for a strict run."`
-	Simulate  string  `placeholder:"SPEC" help:"Let vendors fail and show what would follow: openai/*=429,anthropic/x=timeout,openai/gpt-5.5@openai:work=401"`
+	Agent     string
+	Session   string
+	Heartbeat string
+	Model     string
+	Fallbacks *string
+	Simulate  string
+}
+
+func (w world) explainVerb() *verb {
+	var c explainCmd
+	v := w.verb(&c, "explain", "Say what a message would do now: which models, which credentials, and why. Asks nobody, changes nothing.")
+	c.bind(v)
+	f := v.Flags()
+	f.Var(text{&c.Agent, "ID"}, "agent", "Agent (default: the session's, else the one that answers where none is named).")
+	f.Var(text{&c.Session, "KEY"}, "session", "Session, as /status shows it (default: the agent's direct chats).")
+	f.Var(text{&c.Heartbeat, "AGENT"}, "heartbeat", "A heartbeat of this agent instead of a message.")
+	f.Var(text{&c.Model, "MODEL"}, "model", "A job with this payload.model instead of a message; with --heartbeat: heartbeat.model.")
+	f.Var(given{&c.Fallbacks, "A,B"}, "fallbacks", "The job's payload.fallbacks: models with commas between them, or none for a strict run.")
+	f.Var(text{&c.Simulate, "SPEC"}, "simulate", "Let vendors fail and show what would follow: openai/*=429,anthropic/x=timeout,openai/gpt-5.5@openai:work=401")
+	return v
 }
 
 // questionFlags are common to the verbs that look and change nothing.
 type questionFlags struct {
-	Config string `short:"c" placeholder:"FILE" help:"Config file (default: $$STANDIN_CONFIG, then config.yaml in the state folder)."`
-	State  string `placeholder:"DIR" help:"State folder (default: $$STANDIN_STATE_DIR, then ~/.standin)."`
-	JSON   bool   `help:"One JSON document."`
+	Config string
+	State  string
+	JSON   bool
+}
+
+func (f *questionFlags) bind(v *verb) {
+	v.Flags().VarP(text{&f.Config, "FILE"}, "config", "c", configHelp)
+	v.Flags().Var(text{&f.State, "DIR"}, "state", stateHelp)
+	v.Flags().BoolVar(&f.JSON, "json", false, "One JSON document.")
 }
 
 // Run prints the explanation.

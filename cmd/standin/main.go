@@ -2,7 +2,8 @@
 // model provider does not.
 //
 // This file translates: flags, environment, signals and exit codes. What is
-// built from them is wired in app.go; each verb has a file of its own.
+// built from them is wired in app.go; the command line is put together in cli.go,
+// from the verbs, each beside what it does.
 package main
 
 import (
@@ -16,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/alecthomas/kong"
+	"github.com/spf13/cobra"
 
 	"standin/fallback/provider"
 )
@@ -38,24 +39,7 @@ type world struct {
 	stdout io.Writer
 	stderr io.Writer
 	hup    <-chan os.Signal // asks serve to read its config again
-}
-
-// cli is the command line. The help texts are what `standin --help` prints.
-type cli struct {
-	Demo     demoCmd     `cmd:"" help:"Talk to an agent in this terminal, with two staged models: see one fail and the other stand in. Needs no account and no key."`
-	Serve    serveCmd    `cmd:"" help:"Run the daemon with your config."`
-	Check    checkCmd    `cmd:"" help:"Check the config and print which models each agent would use, and why."`
-	Config   configCmd   `cmd:"" help:"About the config file."`
-	Auth     authCmd     `cmd:"" help:"Stored credentials: add, list, remove."`
-	Slack    slackCmd    `cmd:"" help:"Set Slack up."`
-	Discord  discordCmd  `cmd:"" help:"Set Discord up."`
-	Channels channelsCmd `cmd:"" help:"How the channels of the running daemon are."`
-	Pairing  pairingCmd  `cmd:"" help:"Who may write to the agents directly."`
-	Rehearse rehearseCmd `cmd:"" help:"Play a scripted outage through the real engine and check what it expects."`
-	Explain  explainCmd  `cmd:"" help:"Say what a message would do now: which models, which credentials, and why. Asks nobody, changes nothing."`
-	Why      whyCmd      `cmd:"" help:"Tell the last change of model of a session: what failed, what stood in, who was told."`
-	Classify classifyCmd `cmd:"" help:"Say what provider errors mean: JSON lines in, JSON lines out."`
-	Version  versionCmd  `cmd:"" help:"Print the version."`
+	args   []string         // as typed
 }
 
 func main() {
@@ -86,52 +70,49 @@ func run(w world, args []string) int {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	code := -1
-	parser, err := kong.New(&cli{},
-		kong.Name("standin"),
-		kong.Description("A chat daemon that keeps answering when a model provider does not."),
-		kong.UsageOnError(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Writers(w.stdout, w.stderr),
-		kong.Exit(func(c int) { code = c }),
-	)
-	if err != nil {
-		fmt.Fprintln(w.stderr, "standin:", err)
-		return exitUsage
-	}
-	verb, err := parser.Parse(args)
-	if code >= 0 { // --help has printed and asked to leave
-		return code
-	}
-	if err != nil {
+	w.args = args
+	err := w.obey(args)
+	var m misuse
+	var e exit
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &m):
 		// Redacted: a key given as an argument is refused, and not said aloud [I12].
-		fmt.Fprintf(w.stderr, "standin: %s\nTry: standin --help\n", provider.Redact(err.Error()))
+		fmt.Fprintf(w.stderr, "standin: %s\nTry: standin --help\n", provider.Redact(m.line))
 		return exitUsage
+	case !errors.As(err, &e):
+		e = exit{exitFault, err.Error()}
 	}
-	if err := attend(w, verb); err != nil {
-		var e exit
-		if !errors.As(err, &e) {
-			e = exit{exitFault, err.Error()}
-		}
-		if e.line != "" {
-			fmt.Fprintln(w.stderr, "standin:", e.line)
-		}
-		return e.code
+	if e.line != "" {
+		fmt.Fprintln(w.stderr, "standin:", e.line)
 	}
-	return exitOK
+	return e.code
 }
 
-// attend runs the verb to its end. serve, demo and rehearse hear of a signal
-// through ctx and end in their own order. The others have nothing to drain, and
+// obey does what the words ask for: the work of a verb, or its help.
+func (w world) obey(args []string) error {
+	line := w.commandLine()
+	line.SetArgs(args)
+	var asked *cobra.Command // whose help
+	line.SetHelpFunc(func(cmd *cobra.Command, _ []string) { asked = cmd })
+	if err := line.Execute(); err != nil || asked == nil {
+		return err
+	}
+	words := strings.Fields(asked.CommandPath())[1:]
+	return helpCmd{root: line, Of: append(words, asked.Flags().Args()...)}.Run(w)
+}
+
+// attend does a verb's work to its end. A verb that drains hears of a signal
+// through ctx and ends in its own order. The others have nothing to drain, and
 // may stand in a read that no ctx wakes, such as that of a terminal: a signal
 // ends them after lastWord.
-func attend(w world, verb *kong.Context) error {
-	name, _, _ := strings.Cut(verb.Command(), " ")
-	if name == "serve" || name == "demo" || name == "rehearse" {
-		return verb.Run(w)
+func attend(w world, drains bool, c runner) error {
+	if drains {
+		return c.Run(w)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- verb.Run(w) }()
+	go func() { ended <- c.Run(w) }()
 	select {
 	case err := <-ended:
 		return err
@@ -149,7 +130,7 @@ func attend(w world, verb *kong.Context) error {
 // and to leave the terminal as it was.
 const lastWord = 200 * time.Millisecond
 
-// code turns a verb's exit code into what kong passes on.
+// code turns a verb's exit code into its error.
 func code(c int) error {
 	if c == exitOK {
 		return nil

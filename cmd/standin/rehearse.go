@@ -15,9 +15,19 @@ import (
 // rehearseCmd is `standin rehearse`: a scripted outage, played through the real
 // engine on virtual time (rehearsal.md).
 type rehearseCmd struct {
-	JSON   bool     `help:"Print one JSON object per event instead of a timeline."`
-	Config string   `placeholder:"FILE" help:"Use this config in place of the script's own."`
-	Files  []string `arg:"" name:"script" help:"Rehearsal scripts (YAML)."`
+	JSON   bool
+	Config string
+	Files  []string
+}
+
+func (w world) rehearseVerb() *verb {
+	var c rehearseCmd
+	v := w.verb(&c, "rehearse", "Play a scripted outage through the real engine and check what it expects.",
+		argument{name: "script", help: "Rehearsal scripts (YAML).", rest: &c.Files, files: true})
+	v.drains = true
+	v.Flags().BoolVar(&c.JSON, "json", false, "Print one JSON object per event instead of a timeline.")
+	v.Flags().Var(text{&c.Config, "FILE"}, "config", "Use this config in place of the script's own.")
+	return v
 }
 
 // Run plays each script. The exit status is that of the worst: 0 when

@@ -19,10 +19,21 @@ import (
 
 // serveCmd is `standin serve`.
 type serveCmd struct {
-	Config string `short:"c" placeholder:"FILE" help:"Config file (default: $$STANDIN_CONFIG, then config.yaml in the state folder)."`
-	State  string `placeholder:"DIR" help:"State folder (default: $$STANDIN_STATE_DIR, then ~/.standin)."`
-	Log    string `placeholder:"FILE" help:"Where the log goes, - for standard error. Default: standin.log in the state folder when this is a terminal, else standard error."`
-	Debug  bool   `help:"Log debug lines too."`
+	Config string
+	State  string
+	Log    string
+	Debug  bool
+}
+
+func (w world) serveVerb() *verb {
+	var c serveCmd
+	v := w.verb(&c, "serve", "Run the daemon with your config.")
+	v.drains = true
+	v.Flags().VarP(text{&c.Config, "FILE"}, "config", "c", configHelp)
+	v.Flags().Var(text{&c.State, "DIR"}, "state", stateHelp)
+	v.Flags().Var(text{&c.Log, "FILE"}, "log", "Where the log goes, - for standard error. Default: standin.log in the state folder when this is a terminal, else standard error.")
+	v.Flags().BoolVar(&c.Debug, "debug", false, "Log debug lines too.")
+	return v
 }
 
 // Run serves until a signal, or until its only channel is exhausted.

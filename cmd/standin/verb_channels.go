@@ -14,14 +14,22 @@ import (
 	"standin/channels"
 )
 
-// channelsCmd is `standin channels`.
-type channelsCmd struct {
-	Status channelsStatusCmd `cmd:"" help:"Ask the running daemon how its channels are."`
+// channelsVerb is `standin channels`.
+func (w world) channelsVerb() *verb {
+	return w.group("channels", "How the channels of the running daemon are.", w.channelsStatusVerb())
 }
 
 type channelsStatusCmd struct {
-	State string `placeholder:"DIR" help:"State folder of the daemon (default: $$STANDIN_STATE_DIR, then ~/.standin)."`
-	JSON  bool   `help:"As JSON."`
+	State string
+	JSON  bool
+}
+
+func (w world) channelsStatusVerb() *verb {
+	var c channelsStatusCmd
+	v := w.verb(&c, "status", "Ask the running daemon how its channels are.")
+	v.Flags().Var(text{&c.State, "DIR"}, "state", "State folder of the daemon (default: $STANDIN_STATE_DIR, then ~/.standin).")
+	v.Flags().BoolVar(&c.JSON, "json", false, "As JSON.")
+	return v
 }
 
 // Run tells what the daemon itself says just now, over the socket in its state

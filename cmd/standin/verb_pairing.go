@@ -11,17 +11,27 @@ import (
 	"standin/store"
 )
 
-// pairingCmd is `standin pairing`: who may write to the agents directly. It
+// pairingVerb is `standin pairing`: who may write to the agents directly. It
 // works beside a running daemon, which goes by it from the next message on.
-type pairingCmd struct {
-	List    pairingListCmd    `cmd:"" help:"List who asks to be let in, and who was."`
-	Approve pairingApproveCmd `cmd:"" help:"Let somebody in, by the code that they were given."`
-	Deny    pairingDenyCmd    `cmd:"" help:"Take a request away. The person may ask again."`
-	Remove  pairingRemoveCmd  `cmd:"" help:"Take an approval back."`
+func (w world) pairingVerb() *verb {
+	return w.group("pairing", "Who may write to the agents directly.",
+		w.pairingListVerb(), w.pairingApproveVerb(), w.pairingDenyVerb(), w.pairingRemoveVerb())
 }
 
 type pairingFlags struct {
-	State string `placeholder:"DIR" help:"State folder (default: $$STANDIN_STATE_DIR, then ~/.standin)."`
+	State string
+}
+
+func (f *pairingFlags) bind(v *verb) { v.Flags().Var(text{&f.State, "DIR"}, "state", stateHelp) }
+
+// platformArgument is the platform that a pairing is of.
+func platformArgument(to *string) argument {
+	return argument{name: "channel", help: "slack or discord.", to: to, choices: []string{"slack", "discord"}}
+}
+
+// codeArgument is the code of a request.
+func codeArgument(to *string) argument {
+	return argument{name: "code", help: "The code that the person was given.", to: to}
 }
 
 func (f pairingFlags) options(w world) store.Options {
@@ -38,7 +48,15 @@ func (f pairingFlags) open(w world) (*store.DB, error) {
 
 type pairingListCmd struct {
 	pairingFlags
-	JSON bool `help:"As JSON."`
+	JSON bool
+}
+
+func (w world) pairingListVerb() *verb {
+	var c pairingListCmd
+	v := w.verb(&c, "list", "List who asks to be let in, and who was.")
+	c.bind(v)
+	v.Flags().BoolVar(&c.JSON, "json", false, "As JSON.")
+	return v
 }
 
 // pairingJSON is what scripts read of a pairing. The code is what an operator is
@@ -100,9 +118,17 @@ func (c pairingListCmd) Run(w world) error {
 
 type pairingApproveCmd struct {
 	pairingFlags
-	Config  string `short:"c" placeholder:"FILE" help:"Config file, which says whether there is an owner (default: $$STANDIN_CONFIG, then config.yaml in the state folder)."`
-	Channel string `arg:"" help:"slack or discord."`
-	Code    string `arg:"" help:"The code that the person was given."`
+	Config  string
+	Channel string
+	Code    string
+}
+
+func (w world) pairingApproveVerb() *verb {
+	var c pairingApproveCmd
+	v := w.verb(&c, "approve", "Let somebody in, by the code that they were given.", platformArgument(&c.Channel), codeArgument(&c.Code))
+	c.bind(v)
+	v.Flags().VarP(text{&c.Config, "FILE"}, "config", "c", "Config file, which says whether there is an owner (default: $STANDIN_CONFIG, then config.yaml in the state folder).")
+	return v
 }
 
 // Run lets the person in. Where the config names no owner the first who is let
@@ -136,8 +162,15 @@ func (c pairingApproveCmd) Run(w world) error {
 
 type pairingDenyCmd struct {
 	pairingFlags
-	Channel string `arg:"" help:"slack or discord."`
-	Code    string `arg:"" help:"The code that the person was given."`
+	Channel string
+	Code    string
+}
+
+func (w world) pairingDenyVerb() *verb {
+	var c pairingDenyCmd
+	v := w.verb(&c, "deny", "Take a request away. The person may ask again.", platformArgument(&c.Channel), codeArgument(&c.Code))
+	c.bind(v)
+	return v
 }
 
 // Run takes the request away.
@@ -157,9 +190,18 @@ func (c pairingDenyCmd) Run(w world) error {
 
 type pairingRemoveCmd struct {
 	pairingFlags
-	Account string `default:"default" help:"Account of the channel."`
-	Channel string `arg:"" help:"slack or discord."`
-	User    string `arg:"" help:"The person's id, as standin pairing list shows it."`
+	Account string
+	Channel string
+	User    string
+}
+
+func (w world) pairingRemoveVerb() *verb {
+	c := pairingRemoveCmd{Account: "default"}
+	v := w.verb(&c, "remove", "Take an approval back.", platformArgument(&c.Channel),
+		argument{name: "user", help: "The person's id, as standin pairing list shows it.", to: &c.User})
+	c.bind(v)
+	v.Flags().Var(text{&c.Account, "NAME"}, "account", "Account of the channel.")
+	return v
 }
 
 // Run takes the approval back.

@@ -14,8 +14,14 @@ import (
 
 // accountFlags choose an account of the config.
 type accountFlags struct {
-	Config  string `short:"c" placeholder:"FILE" help:"Config file (default: $$STANDIN_CONFIG, then config.yaml in the state folder)."`
-	Account string `default:"default" help:"Which account of the config."`
+	Config  string
+	Account string
+}
+
+func (f *accountFlags) bind(v *verb) {
+	f.Account = "default"
+	v.Flags().VarP(text{&f.Config, "FILE"}, "config", "c", configHelp)
+	v.Flags().Var(text{&f.Account, "NAME"}, "account", "Which account of the config.")
 }
 
 // account finds the account in the config. Faults of other parts of the file do
@@ -63,16 +69,24 @@ func (f accountFlags) account(w world, channel string) (account, error) {
 	return account{}, exit{exitUsage, fmt.Sprintf("channels.%s has no account %q; it has: %s", channel, f.Account, strings.Join(names, ", "))}
 }
 
-// slackCmd is `standin slack`.
-type slackCmd struct {
-	Manifest slackManifestCmd `cmd:"" help:"Print the app manifest: paste it at api.slack.com/apps, Create New App, From a manifest."`
-	Check    slackCheckCmd    `cmd:"" help:"Look at the tokens, the scopes and whether posting would work. Posts nothing."`
+// slackVerb is `standin slack`.
+func (w world) slackVerb() *verb {
+	return w.group("slack", "Set Slack up.", w.slackManifestVerb(), w.slackCheckVerb())
 }
 
 type slackManifestCmd struct {
 	accountFlags
-	Name string `help:"Name of the app (default: Standin)."`
-	URL  string `placeholder:"URL" help:"For mode http: where Slack reaches standin, such as https://bots.example.com."`
+	Name string
+	URL  string
+}
+
+func (w world) slackManifestVerb() *verb {
+	var c slackManifestCmd
+	v := w.verb(&c, "manifest", "Print the app manifest: paste it at api.slack.com/apps, Create New App, From a manifest.")
+	c.bind(v)
+	v.Flags().Var(text{&c.Name, "STRING"}, "name", "Name of the app (default: Standin).")
+	v.Flags().Var(text{&c.URL, "URL"}, "url", "For mode http: where Slack reaches standin, such as https://bots.example.com.")
+	return v
 }
 
 // Run prints the manifest.
@@ -90,7 +104,15 @@ func (c slackManifestCmd) Run(w world) error {
 
 type slackCheckCmd struct {
 	accountFlags
-	Post string `placeholder:"ID" help:"Look whether the bot could post in this conversation."`
+	Post string
+}
+
+func (w world) slackCheckVerb() *verb {
+	var c slackCheckCmd
+	v := w.verb(&c, "check", "Look at the tokens, the scopes and whether posting would work. Posts nothing.")
+	c.bind(v)
+	v.Flags().Var(text{&c.Post, "ID"}, "post", "Look whether the bot could post in this conversation.")
+	return v
 }
 
 // Run looks the account over: 0 when nothing is wrong, 1 otherwise.
@@ -117,15 +139,22 @@ func (c slackCheckCmd) Run(w world) error {
 	return nil
 }
 
-// discordCmd is `standin discord`.
-type discordCmd struct {
-	Invite discordInviteCmd `cmd:"" help:"Print the address that lets the bot into a server, with the permissions it needs."`
-	Check  discordCheckCmd  `cmd:"" help:"Look at the token, the intents and the servers. Posts nothing."`
+// discordVerb is `standin discord`.
+func (w world) discordVerb() *verb {
+	return w.group("discord", "Set Discord up.", w.discordInviteVerb(), w.discordCheckVerb())
 }
 
 type discordInviteCmd struct {
 	accountFlags
-	App string `placeholder:"ID" help:"Id of the application, from Discord's developer portal (default: ask Discord with the token)."`
+	App string
+}
+
+func (w world) discordInviteVerb() *verb {
+	var c discordInviteCmd
+	v := w.verb(&c, "invite", "Print the address that lets the bot into a server, with the permissions it needs.")
+	c.bind(v)
+	v.Flags().Var(text{&c.App, "ID"}, "app", "Id of the application, from Discord's developer portal (default: ask Discord with the token).")
+	return v
 }
 
 // Run prints the address.
@@ -151,6 +180,13 @@ func (c discordInviteCmd) Run(w world) error {
 }
 
 type discordCheckCmd struct{ accountFlags }
+
+func (w world) discordCheckVerb() *verb {
+	var c discordCheckCmd
+	v := w.verb(&c, "check", "Look at the token, the intents and the servers. Posts nothing.")
+	c.bind(v)
+	return v
+}
 
 // Run looks the account over: 0 when nothing is to be mended, 1 otherwise.
 func (c discordCheckCmd) Run(w world) error {

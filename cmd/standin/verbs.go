@@ -10,7 +10,14 @@ import (
 
 // checkCmd is `standin check`.
 type checkCmd struct {
-	Config string `short:"c" placeholder:"FILE" help:"Config file (default: $STANDIN_CONFIG, then config.yaml in the state folder)."`
+	Config string
+}
+
+func (w world) checkVerb() *verb {
+	var c checkCmd
+	v := w.verb(&c, "check", "Check the config and print which models each agent would use, and why.")
+	v.Flags().VarP(text{&c.Config, "FILE"}, "config", "c", configHelp)
+	return v
 }
 
 // Run prints the faults, or the effective plan of each agent.
@@ -28,23 +35,41 @@ func (w world) stored(dir string) (ids func(provider string) []string, closeStor
 	return idsOf(w.ctx, creds), func() { _ = creds.Close() }
 }
 
-// configCmd is `standin config`.
-type configCmd struct {
-	Schema struct{} `cmd:"" help:"Print the JSON Schema of the config file, for editors."`
+// configCmd is `standin config schema`.
+type configCmd struct{}
+
+// configVerb is `standin config`, which does the one thing there is to do.
+func (w world) configVerb() *verb {
+	return w.verb(configCmd{}, "config", "About the config file.").
+		with(w.verb(configCmd{}, "schema", "Print the JSON Schema of the config file, for editors."))
 }
 
-// Run prints the schema, the one thing there is to do.
+// Run prints the schema.
 func (configCmd) Run(w world) error { return code(runSchema(w.stdout)) }
 
 // classifyCmd is `standin classify`.
 type classifyCmd struct {
-	Provider string `help:"Provider id."`
-	Model    string `help:"Model id."`
-	Status   int    `help:"HTTP status."`
-	Code     string `help:"The vendor's error code."`
-	Type     string `help:"The vendor's error type."`
-	Message  string `help:"The vendor's message."`
-	Body     string `help:"The raw body."`
+	Provider string
+	Model    string
+	Status   int
+	Code     string
+	Type     string
+	Message  string
+	Body     string
+}
+
+func (w world) classifyVerb() *verb {
+	var c classifyCmd
+	v := w.verb(&c, "classify", "Say what provider errors mean: JSON lines in, JSON lines out.")
+	f := v.Flags()
+	f.Var(text{&c.Provider, "STRING"}, "provider", "Provider id.")
+	f.Var(text{&c.Model, "STRING"}, "model", "Model id.")
+	f.IntVar(&c.Status, "status", 0, "HTTP status.")
+	f.Var(text{&c.Code, "STRING"}, "code", "The vendor's error code.")
+	f.Var(text{&c.Type, "STRING"}, "type", "The vendor's error type.")
+	f.Var(text{&c.Message, "STRING"}, "message", "The vendor's message.")
+	f.Var(text{&c.Body, "STRING"}, "body", "The raw body.")
+	return v
 }
 
 // Run classifies the one error that the flags describe, or each line of
@@ -60,6 +85,8 @@ func (c classifyCmd) Run(w world) error {
 
 // versionCmd is `standin version`.
 type versionCmd struct{}
+
+func (w world) versionVerb() *verb { return w.verb(versionCmd{}, "version", "Print the version.") }
 
 // Run prints what the build knows of itself.
 func (versionCmd) Run(w world) error {

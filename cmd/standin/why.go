@@ -57,8 +57,17 @@ const maxChain = 16
 // fact and beside a running daemon.
 type whyCmd struct {
 	questionFlags
-	Session string `arg:"" optional:"" help:"Session, as /status shows it (default: the default agent's direct chats)."`
-	List    bool   `help:"List the sessions whose model changed last."`
+	Session string
+	List    bool
+}
+
+func (w world) whyVerb() *verb {
+	var c whyCmd
+	v := w.verb(&c, "why", "Tell the last change of model of a session: what failed, what stood in, who was told.",
+		argument{name: "session", help: "Session, as /status shows it (default: the default agent's direct chats).", to: &c.Session, optional: true})
+	c.bind(v)
+	v.Flags().BoolVar(&c.List, "list", false, "List the sessions whose model changed last.")
+	return v
 }
 
 // Run tells the story.
