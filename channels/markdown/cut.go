@@ -106,6 +106,9 @@ func (c *cutter) choose(pos int, head string) (cut, bool) {
 	var ends []cut // after whole lines
 	i := first
 	for ; i < len(c.plan.lines) && c.plan.lines[i].start < len(c.text); i++ {
+		if i > first && pos > 0 && c.endsUnsaid(i) {
+			return ends[len(ends)-1], true
+		}
 		l := c.plan.lines[i]
 		size := c.size(c.text[max(pos, l.start):l.end]) + c.newline(first, i)
 		tail := c.tail(l, degraded)
@@ -159,6 +162,17 @@ func (c *cutter) betweenLines(ends []cut) (cut, bool) {
 func (c *cutter) open(i int) bool {
 	r := c.plan.lines[i].role
 	return r == opener || r == content
+}
+
+// endsUnsaid tells whether a fence ends between line i and the one before it
+// without a closer: the list item or quote around it has ended. A message that
+// began inside of that does not show it, so the fence has to be closed there.
+func (c *cutter) endsUnsaid(i int) bool {
+	l, before := c.plan.lines[i], c.plan.lines[i-1]
+	if !c.open(i - 1) {
+		return false
+	}
+	return l.role != content && l.role != closer || l.fence != before.fence
 }
 
 // fitsAlone tells whether the whole line has room in a message of its own.

@@ -159,3 +159,14 @@ func TestGolden(t *testing.T) {
 		t.Error("the long answer is cut in another way than before; run with -update and read the diff")
 	}
 }
+
+// A fence that only the end of its list item closes is closed aloud in a message
+// that no longer shows the item.
+func TestAFenceThatItsListItemEnds(t *testing.T) {
+	text := "- `a b`\n\n  ```\n" + strings.Repeat("  \n", 40) + "\nA"
+	for i, m := range Split(text, Limit{Max: 60}) {
+		if strings.Count(m, "```")%2 != 0 {
+			t.Errorf("message %d leaves its fence open: %q", i, m)
+		}
+	}
+}
