@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A clue looks for one kind of wording in a text and gives what it found, ""
@@ -21,14 +22,18 @@ func briefly(phrases ...string) clue { return sayWithin(briefText, phrases) }
 const briefText = 512
 
 func sayWithin(longest int, phrases []string) clue {
-	compiled := make([]phrase, len(phrases))
-	for i, p := range phrases {
-		compiled[i] = compile(p)
-	}
+	compiled := sync.OnceValue(func() []phrase { // most runs never fail: not at start
+		list := make([]phrase, len(phrases))
+		for i, p := range phrases {
+			list[i] = compile(p)
+		}
+		return list
+	})
 	return func(_ *facts, t *text) string {
-		for i := range compiled {
-			if compiled[i].in(t, longest) {
-				return compiled[i].source
+		list := compiled()
+		for i := range list {
+			if list[i].in(t, longest) {
+				return list[i].source
 			}
 		}
 		return ""
@@ -119,8 +124,9 @@ func from(names string, c clue) clue {
 // type, or that of JSON in the text: the same failure has the same class,
 // whichever field carries it [V5].
 func code(names string) clue {
-	set := fieldSet(names)
+	compiled := sync.OnceValue(func() map[string]bool { return fieldSet(names) })
 	return func(e *facts, t *text) string {
+		set := compiled()
 		for _, codes := range [2][]string{t.codes, e.typed.codes} {
 			for _, c := range codes {
 				if set[c] {

@@ -72,7 +72,7 @@ const gapWords = 12
 // itself, so that it can be asked for a beginning of at least so many.
 const stem = 3
 
-// compile reads a phrase. Tables are compiled once, at start.
+// compile reads a phrase. Tables are compiled once, when they are first asked.
 func compile(source string) phrase {
 	p := phrase{source: source}
 	if !ascii(source) {
