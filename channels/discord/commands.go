@@ -3,9 +3,10 @@ package discord
 import (
 	"context"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -20,8 +21,12 @@ type Command struct {
 // maxCommands is the most of one bot (Discord).
 const maxCommands = 100
 
-// commandName is what Discord takes as a name.
-var commandName = regexp.MustCompile(`^[-_\p{L}\p{N}]{1,32}$`)
+// commandName tells whether Discord takes s as a name.
+func commandName(s string) bool {
+	foreign := func(r rune) bool { return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r) }
+	n := utf8.RuneCountInString(s)
+	return n >= 1 && n <= 32 && !strings.ContainsFunc(s, foreign)
+}
 
 // argument is the name of a command's one option.
 const argument = "text"
@@ -64,7 +69,7 @@ func (c *Channel) registerCommands(ctx context.Context) {
 func (c *Channel) wireCommands() []*discordgo.ApplicationCommand {
 	var all []*discordgo.ApplicationCommand
 	for _, cmd := range c.opt.Commands {
-		if !commandName.MatchString(cmd.Name) || cmd.Name != strings.ToLower(cmd.Name) || len(all) == maxCommands {
+		if !commandName(cmd.Name) || cmd.Name != strings.ToLower(cmd.Name) || len(all) == maxCommands {
 			c.log.Warn("not a slash command", "name", cmd.Name)
 			continue
 		}
