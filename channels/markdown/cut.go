@@ -106,7 +106,7 @@ func (c *cutter) choose(pos int, head string) (cut, bool) {
 	var ends []cut // after whole lines
 	i := first
 	for ; i < len(c.plan.lines) && c.plan.lines[i].start < len(c.text); i++ {
-		if i > first && pos > 0 && c.endsUnsaid(i) {
+		if i > first && c.endsUnsaid(i) {
 			return ends[len(ends)-1], true
 		}
 		l := c.plan.lines[i]
@@ -165,8 +165,8 @@ func (c *cutter) open(i int) bool {
 }
 
 // endsUnsaid tells whether a fence ends between line i and the one before it
-// without a closer: the list item or quote around it has ended. A message that
-// began inside of that does not show it, so the fence has to be closed there.
+// without a closer: the list item or quote around it has ended, or the text. A
+// message that does not show that would leave it open, so it is closed there.
 func (c *cutter) endsUnsaid(i int) bool {
 	l, before := c.plan.lines[i], c.plan.lines[i-1]
 	if !c.open(i - 1) {
