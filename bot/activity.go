@@ -14,15 +14,18 @@ import (
 // that clock and nothing is being posted, nothing happens until time passes
 // (see Options.Stirred).
 //
-// The turns are counted first: one that ends afterwards has handed its posts to
-// the outbox before it stopped counting, so they are seen there.
+// What is held is counted before the turns, and those before the outbox: what
+// moves on meanwhile is counted twice then, never missed. A held message that is
+// released is in its lane before it stops counting, and a turn that ends has
+// handed its posts to the outbox.
 func (b *Bot) Activity() (turns, timers int, posting bool) {
+	held := b.bundles.count()
 	b.lanes.mu.Lock()
 	turns = b.lanes.running
 	b.lanes.mu.Unlock()
 	b.outbox.mu.Lock()
 	defer b.outbox.mu.Unlock()
-	return turns, b.outbox.sleeping + b.bundles.count(), b.outbox.reading || len(b.outbox.busy) > 0
+	return turns, b.outbox.sleeping + held, b.outbox.reading || len(b.outbox.busy) > 0
 }
 
 // Busy tells whether a turn of the session runs or waits.

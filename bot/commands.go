@@ -239,8 +239,9 @@ func obeyWhoami(_ context.Context, o *order) (reply, error) {
 // endings of the messages itself, the running one's too, and before its own: a
 // crash in between cannot bring a stopped message back [S33].
 func obeyStop(ctx context.Context, o *order) (reply, error) {
+	held := o.bundles.drop(o.row.Session) // first: what is released now is in the lane below
 	stopped, running, queued := o.lanes.Stop(o.row.Session, errStopped)
-	queued = append(queued, o.bundles.drop(o.row.Session)...)
+	queued = append(queued, held...)
 	if running != nil {
 		// The question stays in the history, with the hint that its answer was
 		// stopped [S34]. An answer that was faster than the /stop counts.

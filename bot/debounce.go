@@ -68,14 +68,17 @@ func (h *bundles) take(r request, d time.Duration) {
 // only if that timer is still the one that counts.
 func (h *bundles) release(key voice, timer context.Context) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	held := h.held[key]
 	if held == nil || timer != nil && timer.Err() != nil {
+		h.mu.Unlock()
 		return
 	}
 	held.cancel()
-	h.b.queue(held.request)
+	// Under the lock, so that a /stop finds it here or in its lane.
+	crowdedOut := h.b.enqueue(held.request)
 	h.forgetLocked(key)
+	h.mu.Unlock()
+	crowdedOut() // a write, which may have to be repeated for long
 }
 
 // drop forgets the held messages of a session and gives them.

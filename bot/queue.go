@@ -22,7 +22,11 @@ func (b *Bot) answer(cfg *Config, r request) {
 }
 
 // queue puts a request into its session's lane, as the session's queue mode says.
-func (b *Bot) queue(r request) {
+func (b *Bot) queue(r request) { b.enqueue(r)() }
+
+// enqueue is queue for a caller that holds a lock: crowdedOut ends the messages
+// that got no turn for it, and is to be called when the lock is free.
+func (b *Bot) enqueue(r request) (crowdedOut func()) {
 	s := r.row.Session
 	j := job{req: &r, run: func(ctx context.Context) { b.chat(ctx, &r) }}
 	var q policy.Queue
@@ -30,8 +34,10 @@ func (b *Bot) queue(r request) {
 		q = b.queueOf(b.life, r.row)
 	}
 	gone, why := b.lanes.Join(s, j, q)
-	for _, g := range gone {
-		b.endAll(b.life, g, Ending{How: Silent, Why: why})
+	return func() {
+		for _, g := range gone {
+			b.endAll(b.life, g, Ending{How: Silent, Why: why})
+		}
 	}
 }
 
@@ -100,8 +106,10 @@ func obeyQueue(_ context.Context, o *order) (reply, error) {
 	return reply{queue: &text, text: now(merged)}, nil
 }
 
-// dropWaiting takes a session's waiting messages out of its queue and out of
-// what is still being held. They are the caller's to end.
+// dropWaiting takes a session's waiting messages out of what is still being held
+// and out of its queue, in this order: what is released in between is in the
+// queue by then. They are the caller's to end.
 func (b *Bot) dropWaiting(s fallback.SessionID, cause error) []request {
-	return append(b.lanes.Drop(s, cause), b.bundles.drop(s)...)
+	held := b.bundles.drop(s)
+	return append(b.lanes.Drop(s, cause), held...)
 }
