@@ -27,13 +27,22 @@ func obeyModel(ctx context.Context, o *order) (reply, error) {
 		return say(sayModelStatus(o.modelStatus(ctx)))
 	}
 	m, profile, err := o.pick(ctx, o.args)
-	if err != nil {
-		return say(err.Error())
+	var no refusal
+	switch {
+	case errors.As(err, &no):
+		return say(no.Error())
+	case err != nil:
+		return reply{}, err // what broke is for the log, not for the room
 	}
 	chosen := o.choose(m, profile)
 	listed := m == o.primary() || slices.Contains(o.cfg.Fallback.Models(), m)
 	return reply{choose: &chosen, text: sayChosen(o.plan(chosen), o.chain(chosen), profile, listed)}, nil
 }
+
+// refusal says in a sentence for people why a choice is not taken.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
 
 // chain is what a chat turn under sel would walk.
 func (o *order) chain(sel fallback.Selection) []fallback.Model {
@@ -41,14 +50,14 @@ func (o *order) chain(sel fallback.Selection) []fallback.Model {
 }
 
 // pick finds the model that a person means: a number of the list, "default", an
-// alias, a reference, each but the number with an optional profile. The error
-// is a sentence for that person.
+// alias, a reference, each but the number with an optional profile. The error is
+// a refusal, or the store's.
 func (o *order) pick(ctx context.Context, ref string) (fallback.Model, fallback.ProfileID, error) {
 	ref = strings.TrimSpace(ref)
 	if n, err := strconv.Atoi(ref); err == nil {
 		list := o.cfg.Fallback.Models()
 		if n < 1 || n > len(list) {
-			return fallback.Model{}, "", errors.New(sayOutOfRange(n, len(list)))
+			return fallback.Model{}, "", refusal(sayOutOfRange(n, len(list)))
 		}
 		return list[n-1], "", o.permitted(list[n-1])
 	}
@@ -57,7 +66,7 @@ func (o *order) pick(ctx context.Context, ref string) (fallback.Model, fallback.
 	}
 	m, profile, err := o.cfg.Fallback.ResolveRef(ref)
 	if err != nil {
-		return fallback.Model{}, "", errors.New(sayRefused(err))
+		return fallback.Model{}, "", refusal(sayRefused(err))
 	}
 	if err := o.permitted(m); err != nil {
 		return fallback.Model{}, "", err
@@ -68,7 +77,7 @@ func (o *order) pick(ctx context.Context, ref string) (fallback.Model, fallback.
 // permitted checks the allowlist; the session's own primary is always allowed [C9].
 func (o *order) permitted(m fallback.Model) error {
 	if m != o.primary() && !o.cfg.Fallback.Permits(m) {
-		return errors.New(sayNotAllowed(m))
+		return refusal(sayNotAllowed(m))
 	}
 	return nil
 }
@@ -99,9 +108,9 @@ func (o *order) withProfile(ctx context.Context, m fallback.Model, p fallback.Pr
 		return m, p, nil
 	}
 	if owner := p.Provider(); owner != m.Provider && strings.Contains(string(p), ":") {
-		return fallback.Model{}, "", errors.New(sayForeignProfile(p, owner, m))
+		return fallback.Model{}, "", refusal(sayForeignProfile(p, owner, m))
 	}
-	return fallback.Model{}, "", errors.New(sayNoProfile(p, m.Provider, known))
+	return fallback.Model{}, "", refusal(sayNoProfile(p, m.Provider, known))
 }
 
 // obeyModels lists models: all of them by provider, or one provider's, in

@@ -39,7 +39,7 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 	in := r.row.In
 	defer func() {
 		if p := recover(); p != nil {
-			b.Log.Error("turn panicked", "session", r.row.Session, "turn", turn, "panic", p, "stack", string(debug.Stack()))
+			b.Log.Error("turn panicked", "session", r.row.Session, "turn", turn, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			e.How, e.Why, done = Failed, "panic", true
 			e.Posts = []channels.Outbound{post(turn, channels.Failure, in, sayBroken())}
 		}
@@ -49,7 +49,7 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 	text, heard := b.withOverheard(ctx, cfg, r, prompt)
 	ask, sess, err := b.ask(ctx, cfg, turn, Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: text, in: &in})
 	ask.NoProbe = r.noProbe
-	e = Ending{Epoch: sess.Epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: prompt, At: asked}}}
+	e = Ending{Session: r.row.Session, Epoch: sess.Epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: prompt, At: asked}}}
 	var out *fallback.Outcome
 	if err == nil {
 		d := b.draft(ctx, cfg, in, r.batch)
@@ -306,7 +306,7 @@ func (b *Bot) background(lane, caller context.Context, t Turn) (res Result, err 
 	defer context.AfterFunc(caller, func() { cancel(context.Cause(caller)) })()
 	defer func() {
 		if p := recover(); p != nil {
-			b.Log.Error("background turn panicked", "session", t.Session, "panic", p, "stack", string(debug.Stack()))
+			b.Log.Error("background turn panicked", "session", t.Session, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			err = fmt.Errorf("turn panicked: %v", p)
 			res.Failure = sayBroken()
 		}
@@ -323,8 +323,9 @@ func (b *Bot) background(lane, caller context.Context, t Turn) (res Result, err 
 	}
 	e := Ending{Session: t.Session, Epoch: sess.Epoch, Turn: res.Turn, How: Answered, Background: true, Entries: []Entry{
 		{Turn: res.Turn, Role: provider.User, Text: t.Text, At: asked}}}
+	text, _ := policy.Untag(res.Outcome.Reply.Text) // there is no message to refer to
 	var silent bool
-	if res.Text, silent = visible(res.Outcome.Reply.Text); silent || res.Text == "" {
+	if res.Text, silent = visible(text); silent || res.Text == "" {
 		e.How, res.Why = Silent, "no_reply"
 		e.Why = res.Why
 		return res, b.endAlone(ctx, e)
