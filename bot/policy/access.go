@@ -167,28 +167,33 @@ func (r Rules) mayCommand(s Surface, in channels.Inbound, k Known) bool {
 	return s.rule(in).names(in)
 }
 
-// Lists tells whether a list of ids names the sender. An entry may carry the
-// channel ("slack:U1"), "user:", or the platform's own brackets ("<@U1>"); "*"
-// names everybody. Case does not count; names of people do not either, since
-// anybody may take one.
+// Lists tells whether a list of ids names the sender; see idIn for its entries.
+// Case does not count; names of people do not either, since anybody may take one.
 func Lists(list []string, in channels.Inbound) bool {
-	for _, entry := range list {
-		entry = strings.TrimSpace(entry)
-		if entry == "*" {
+	return slices.ContainsFunc(list, func(entry string) bool {
+		if strings.TrimSpace(entry) == everybody {
 			return true
 		}
-		if channel, id, ok := strings.Cut(entry, ":"); ok {
-			if !strings.EqualFold(channel, in.To.Channel) && !strings.EqualFold(channel, "user") {
-				continue
-			}
-			entry = strings.TrimPrefix(id, "user:")
+		id := idIn(entry, in.To.Channel)
+		return id != "" && strings.EqualFold(id, in.From.ID)
+	})
+}
+
+// everybody stands in a list for all people, by itself: "slack:*" names nobody.
+const everybody = "*"
+
+// idIn reads an entry of a list of people: the id that it names on the channel,
+// "" when it is about another channel. An entry may carry the channel
+// ("slack:U1"), "user:", both, or the platform's own brackets ("<@U1>").
+func idIn(entry, channel string) string {
+	entry = strings.TrimSpace(entry)
+	if of, id, ok := strings.Cut(entry, ":"); ok {
+		if !strings.EqualFold(of, channel) && !strings.EqualFold(of, "user") {
+			return ""
 		}
-		entry = strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(entry, "<@"), ">"), "!")
-		if in.From.ID != "" && strings.EqualFold(entry, in.From.ID) {
-			return true
-		}
+		entry = strings.TrimPrefix(id, "user:")
 	}
-	return false
+	return strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(entry, "<@"), ">"), "!")
 }
 
 // OwnersOf are the owners that are named one by one on a channel: the people
@@ -196,15 +201,8 @@ func Lists(list []string, in channels.Inbound) bool {
 func (r Rules) OwnersOf(to channels.Address) (ids []string) {
 	s, _ := r.Surface(to)
 	for _, entry := range slices.Concat(s.AllowFrom, r.Commands.Owners) {
-		entry = strings.TrimSpace(entry)
-		if channel, id, ok := strings.Cut(entry, ":"); ok {
-			if !strings.EqualFold(channel, to.Channel) && !strings.EqualFold(channel, "user") {
-				continue
-			}
-			entry = id
-		}
-		if entry != "" && entry != "*" && !slices.Contains(ids, entry) {
-			ids = append(ids, entry)
+		if id := idIn(entry, to.Channel); id != "" && id != everybody && !slices.Contains(ids, id) {
+			ids = append(ids, id)
 		}
 	}
 	return ids

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"testing"
 
 	"standin/channels"
@@ -184,6 +185,25 @@ func TestWhatHasNoRules(t *testing.T) {
 	other := with(in("U1", "C1"), func(m *channels.Inbound) { m.To.Account, m.Authorized = "work", true })
 	if v := on(Surface{GroupPolicy: GroupOpen}).Admit(other, Known{}); v.What != Drop {
 		t.Errorf("an account without rules: %+v", v)
+	}
+}
+
+// The owners that vouch for a bot are looked up by their ids, however the lists
+// write them [SL15].
+func TestOwnersOfAChannelAreIds(t *testing.T) {
+	r := on(Surface{AllowFrom: []string{"U1", "slack:U2", "user:U3", "slack:user:U4", "<@U5>", "<@!U6>", "discord:7", "*", "slack:*", " "}})
+	r.Commands.Owners = []string{"U1", "slack:U8"}
+	want := []string{"U1", "U2", "U3", "U4", "U5", "U6", "U8"}
+	if got := r.OwnersOf(in("U1", "C1").To); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for _, id := range want[:6] {
+		if !Lists(r.Surfaces["slack"][""].AllowFrom[:7], from(id, channels.Direct, "D")) {
+			t.Errorf("%s is not listed", id)
+		}
+	}
+	if Lists([]string{"slack:*"}, from("U9", channels.Direct, "D")) {
+		t.Error("only a bare * is everybody")
 	}
 }
 

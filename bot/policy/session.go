@@ -102,5 +102,5 @@ func (r Rules) KeepsRoute(in channels.Inbound) bool {
 	if !known || in.Chat != channels.Direct || r.DMScope != "" && r.DMScope != ScopeMain {
 		return false
 	}
-	return len(s.AllowFrom) == 1 && strings.TrimSpace(s.AllowFrom[0]) != "*" && !Lists(s.AllowFrom, in)
+	return len(s.AllowFrom) == 1 && strings.TrimSpace(s.AllowFrom[0]) != everybody && !Lists(s.AllowFrom, in)
 }
