@@ -94,7 +94,7 @@ func ParseQueue(text string) (q Queue, err error) {
 				return Queue{}, fmt.Errorf("drop is summarize, old or new, not %q", value)
 			}
 		case option:
-			return Queue{}, fmt.Errorf("I don't know the setting %q", name)
+			return Queue{}, fmt.Errorf("there is no setting %q, only cap and drop", name)
 		default:
 			if q.Mode = ModeOf(word); q.Mode == "" {
 				return Queue{}, errors.New("the modes are steer, followup, collect and interrupt")

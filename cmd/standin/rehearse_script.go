@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -192,6 +191,3 @@ func endpointOf(id string) provider.Endpoint {
 	}
 	return e
 }
-
-// folder is where file references of the script's config start from.
-func (s *scriptReader) folder() string { return filepath.Dir(s.file) }
