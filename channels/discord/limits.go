@@ -41,9 +41,9 @@ func routeOf(method, path string) route {
 	r := route{}
 	if len(parts) > 1 && (parts[0] == "channels" || parts[0] == "guilds" || parts[0] == "webhooks" || parts[0] == "interactions") {
 		r.major = parts[1]
-		if parts[0] == "webhooks" && len(parts) > 2 {
+		if (parts[0] == "webhooks" || parts[0] == "interactions") && len(parts) > 2 {
 			r.major += "/" + parts[2]
-			parts[2] = ":token"
+			parts[2] = ":token" // each is another one: a form that held it would be kept for ever
 		}
 	}
 	for i, p := range parts {
