@@ -2,6 +2,8 @@ package slack
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"standin/channels"
@@ -60,12 +62,23 @@ func (in *intake) work(lane string) {
 		in.lanes[lane] = in.lanes[lane][1:]
 		in.mu.Unlock()
 		if in.ctx.Err() == nil {
-			f()
+			in.attend(f)
 		}
 		in.mu.Lock()
 		in.held--
 		in.mu.Unlock()
 	}
+}
+
+// attend works one event off. A panic costs that event alone, which Slack, not
+// having its acknowledgement, delivers again.
+func (in *intake) attend(f func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			in.c.log.Error("an event's handling panicked", "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+		}
+	}()
+	f()
 }
 
 // wait ends the intake: nothing more is begun, and what runs is waited for.

@@ -36,7 +36,11 @@ func (c *Channel) chatType(ctx context.Context, conversation, told string) chann
 			ctx, cancel := context.WithTimeout(ctx, lookTime)
 			defer cancel()
 			info, err := c.api.GetConversationInfoContext(ctx, &slackapi.GetConversationInfoInput{ChannelID: conversation})
-			if err == nil && info.IsMpIM {
+			switch {
+			case err != nil && codeOf(err) == "":
+				c.log.Debug("conversation not looked up", "conversation", conversation, "err", plainError(err))
+				return kind // not kept: the next event asks again
+			case err == nil && info.IsMpIM:
 				kind = channels.Group
 			}
 		}
@@ -138,6 +142,10 @@ func (c *Channel) groupNamesUs(ctx context.Context, text string) bool {
 			ctx, cancel := context.WithTimeout(ctx, lookTime)
 			members, err := c.api.GetUserGroupMembersContext(ctx, m[1])
 			cancel()
+			if err != nil && codeOf(err) == "" {
+				c.log.Debug("user group not read", "group", m[1], "err", plainError(err))
+				continue // not kept: the next message asks again
+			}
 			in = err == nil && slices.Contains(members, c.self.Load().User)
 			c.groups.put(m[1], in, c.now())
 		}
