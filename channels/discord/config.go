@@ -1,10 +1,7 @@
 package discord
 
 import (
-	"errors"
 	"fmt"
-	"net"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -160,7 +157,7 @@ func (c Config) Validate() []error {
 			bad(path, "%d is not between %d and %d", v, least, most)
 		}
 	}
-	if err := checkURL(c.APIURL); err != nil {
+	if err := channels.CheckURL(c.APIURL, "https", "wss"); err != nil {
 		bad("apiUrl", "%v", err)
 	}
 	oneOf("replyToMode", string(c.ReplyToMode), string(channels.ReplyOff), string(channels.ReplyFirst), string(channels.ReplyAll), string(channels.ReplyBatched))
@@ -214,27 +211,4 @@ func (c Config) channel(guild, id string) GuildChannel {
 		set.AutoArchiveDuration = 60
 	}
 	return set
-}
-
-// checkURL holds D24: https and wss everywhere, http and ws on loopback only.
-func checkURL(raw string) error {
-	u, err := url.Parse(raw)
-	switch {
-	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("it is not a plain URL of scheme, host and path")
-	case (u.Scheme == "http" || u.Scheme == "ws") && !isLoopback(u.Hostname()):
-		return fmt.Errorf("plain %s is for this machine only; use %ss", u.Scheme, u.Scheme)
-	case !slices.Contains([]string{"https", "http", "wss", "ws"}, u.Scheme):
-		return fmt.Errorf("scheme %q is neither https nor http", u.Scheme)
-	}
-	return nil
-}
-
-// isLoopback tells whether a host is this machine.
-func isLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -178,7 +179,7 @@ func (g *gateway) address(ctx context.Context) (string, ending, bool) {
 			return "", end, false
 		}
 	}
-	if err := checkURL(address); err != nil {
+	if err := channels.CheckURL(address, "https", "wss"); err != nil {
 		g.session = session{}
 		return "", broke("the gateway's address", err), false
 	}
@@ -331,7 +332,7 @@ func (g *gateway) pulse(ctx context.Context, cancel context.CancelCauseFunc, l *
 func (g *gateway) dispatch(ctx context.Context, p packet) (ready bool) {
 	defer func() {
 		if r := recover(); r != nil {
-			g.log.Error("an event's handler panicked", "event", p.Type, "panic", fmt.Sprint(r))
+			g.log.Error("an event's handler panicked", "event", p.Type, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
 		}
 		if p.Seq != nil && ctx.Err() == nil {
 			g.session.seq = *p.Seq

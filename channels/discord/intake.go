@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"github.com/bwmarrin/discordgo"
@@ -73,7 +74,7 @@ func (in *intake) drain(ctx context.Context, conversation string) {
 func (in *intake) do(ctx context.Context, j job) {
 	defer func() {
 		if r := recover(); r != nil {
-			in.c.log.Error("a message's handling panicked", "panic", fmt.Sprint(r))
+			in.c.log.Error("a message's handling panicked", "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
 		}
 	}()
 	j(ctx)

@@ -48,7 +48,8 @@ type Options struct {
 }
 
 // Channel is one Slack account. It is made by New; its methods may be called
-// from many goroutines. It implements channels.Channel, Finder and Drafter.
+// from many goroutines. It implements channels.Channel, Finder, Drafter and
+// Reporter.
 type Channel struct {
 	opt  Options
 	cfg  Config
@@ -137,7 +138,7 @@ func New(o Options) (*Channel, error) {
 	}
 	c.drafts = newDrafts(c)
 	c.vitals.now = o.Now
-	c.vitals.enter(Connecting, "not started", "")
+	c.vitals.enter(channels.Connecting, "not started", "")
 	c.api = slackapi.New(o.Bot.Reveal(),
 		slackapi.OptionAPIURL(c.apiURL()), slackapi.OptionHTTPClient(c.http),
 		slackapi.OptionAppLevelToken(o.App.Reveal()))
@@ -173,7 +174,7 @@ func (c *Channel) Name() string { return Name }
 func (c *Channel) Config() Config { return c.cfg }
 
 // Health tells how the channel is.
-func (c *Channel) Health() Health { return c.vitals.read() }
+func (c *Channel) Health() channels.Health { return c.vitals.read() }
 
 // Run implements channels.Channel: it connects and hands each message to
 // receive, in order per conversation, until ctx ends. It returns ctx's error,
@@ -194,7 +195,7 @@ func (c *Channel) Run(ctx context.Context, receive channels.Receiver) error {
 	err := c.authenticate(ctx)
 	if err == nil {
 		if c.cfg.Mode == modeHTTP {
-			c.vitals.enter(Ready, "", "")
+			c.vitals.enter(channels.Ready, "", "")
 			<-ctx.Done()
 			err = ctx.Err()
 		} else {
@@ -203,11 +204,11 @@ func (c *Channel) Run(ctx context.Context, receive channels.Receiver) error {
 	}
 	var fatal *Fatal
 	if errors.As(err, &fatal) {
-		c.vitals.enter(Failed, fatal.Code, fatal.Mend)
+		c.vitals.enter(channels.Down, fatal.Code, fatal.Mend)
 		c.log.Error("slack refuses the credential, the channel stays off", "code", fatal.Code, "mend", fatal.Mend)
 		return fatal
 	}
-	c.vitals.enter(Reconnecting, "stopped", "")
+	c.vitals.enter(channels.Reconnecting, "stopped", "")
 	return err
 }
 
@@ -230,7 +231,7 @@ func (c *Channel) authenticate(ctx context.Context) error {
 			return fatal
 		}
 		wait := max(backoff(c.pace, try), retryAfter(err))
-		if c.vitals.enter(Connecting, reasonOf(err), "") || try == 0 {
+		if c.vitals.enter(channels.Connecting, reasonOf(err), "") || try == 0 {
 			c.log.Warn("slack cannot be reached, trying again", "reason", reasonOf(err), "next", wait)
 		}
 		if sleep(ctx, wait) != nil {

@@ -170,7 +170,7 @@ func TestNoTokenLeaks(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "/hook/") {
 		t.Errorf("the response URL is told: %v", err)
 	}
-	r.await("it reconnects", func() bool { return r.c.Health().State == Reconnecting && r.c.Health().Tries > 1 })
+	r.await("it reconnects", func() bool { return r.c.Health().State == channels.Reconnecting && r.c.Health().Attempt > 1 })
 	said = append(said, r.log.String(), fmt.Sprintf("%+v %#v", r.c.Health(), r.c.opt), fmt.Sprintf("%+v", r.c.opt.Config))
 	for _, s := range said {
 		for _, token := range []string{slacktest.BotToken, slacktest.AppToken, slacktest.Signing} {

@@ -1,11 +1,8 @@
 package slack
 
 import (
-	"errors"
 	"fmt"
 	"maps"
-	"net"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -124,7 +121,7 @@ func (c Config) Validate() []error {
 		}
 	}
 	oneOf("mode", c.Mode, modeSocket, modeHTTP)
-	if err := checkAPIURL(c.APIURL); err != nil {
+	if err := channels.CheckURL(c.APIURL, "https"); err != nil {
 		bad("apiUrl", "%v", err)
 	}
 	if c.Mode == modeHTTP && (!strings.HasPrefix(c.WebhookPath, "/") || strings.ContainsAny(c.WebhookPath, "{}? #")) {
@@ -165,27 +162,4 @@ func (c Config) ReplyMode(chat channels.ChatType) channels.ReplyMode {
 		return m
 	}
 	return c.ReplyToMode
-}
-
-// checkAPIURL holds D24: https everywhere, plain http on loopback only.
-func checkAPIURL(raw string) error {
-	u, err := url.Parse(raw)
-	switch {
-	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("it is not a plain URL of scheme, host and path")
-	case u.Scheme == "http" && !isLoopback(u.Hostname()):
-		return errors.New("plain http is for this machine only; use https")
-	case u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("scheme %q is neither https nor http", u.Scheme)
-	}
-	return nil
-}
-
-// isLoopback tells whether a host is this machine.
-func isLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }

@@ -19,7 +19,7 @@ func TestContract(t *testing.T) {
 			To:      r.to(slacktest.DM, ""),
 			Seen:    func() string { return r.s.Seen(slacktest.DM) },
 			Say: func(n int, text string) {
-				r.await("it listens", func() bool { return r.c.Health().State == Ready })
+				r.await("it listens", func() bool { return r.c.Health().State == channels.Ready })
 				if said[n] != "" {
 					return // Slack delivers it again by itself
 				}

@@ -7,31 +7,9 @@ import (
 	"time"
 
 	slackapi "github.com/slack-go/slack"
+
+	"standin/channels"
 )
-
-// State is where the connection stands.
-type State string
-
-// The states. A channel begins with Connecting, is Ready only after Slack's
-// hello, and is Failed for good: Run has returned then.
-const (
-	Connecting   State = "connecting"
-	Ready        State = "ready"
-	Stale        State = "stale" // open, but nothing is heard of it; it is being replaced
-	Reconnecting State = "reconnecting"
-	Failed       State = "failed"
-)
-
-// Health tells how the channel is, for /healthz, /status and people.
-type Health struct {
-	State     State
-	Since     time.Time // of the state
-	LastEvent time.Time // last event that Slack sent, zero: none yet
-	LastFrame time.Time // last sign of life of the socket, zero in http mode
-	Reason    string    // of a state that is not Ready: Slack's code, or what broke
-	Mend      string    // what an operator can do about it, "" nothing
-	Tries     int       // connections opened since Run began
-}
 
 // Fatal ends Run: Slack refuses the credential, and trying again will not help.
 // Other channels go on.
@@ -60,6 +38,8 @@ var mends = map[string]string{
 	"app_not_installed":      "install the app into the workspace",
 }
 
+var _ channels.Reporter = (*Channel)(nil)
+
 // codeOf gives the error code of an answer of Slack's, "" for other errors.
 func codeOf(err error) string {
 	var se slackapi.SlackErrorResponse
@@ -78,21 +58,23 @@ func asFatal(err error) *Fatal {
 	return nil
 }
 
-// vitals keeps the Health.
+// vitals keeps the health of the connection. Ready is only what has had Slack's
+// hello; Down is for good: Run has returned then.
 type vitals struct {
-	mu  sync.Mutex
-	now func() time.Time
-	h   Health
+	mu        sync.Mutex
+	now       func() time.Time
+	h         channels.Health
+	lastFrame time.Time // last sign of life of the socket, zero in http mode
 }
 
-func (v *vitals) read() Health {
+func (v *vitals) read() channels.Health {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.h
 }
 
 // enter changes the state and reports whether it did.
-func (v *vitals) enter(s State, reason, mend string) bool {
+func (v *vitals) enter(s channels.ConnectionState, reason, mend string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	changed := v.h.State != s
@@ -100,15 +82,36 @@ func (v *vitals) enter(s State, reason, mend string) bool {
 		v.h.State, v.h.Since = s, v.now()
 	}
 	v.h.Reason, v.h.Mend = reason, mend
+	if s == channels.Ready || s == channels.Down {
+		v.h.Attempt = 0
+	}
 	return changed
 }
 
-func (v *vitals) event() { v.set(func(h *Health, now time.Time) { h.LastEvent = now }) }
-func (v *vitals) frame() { v.set(func(h *Health, now time.Time) { h.LastFrame = now }) }
-func (v *vitals) tried() { v.set(func(h *Health, _ time.Time) { h.Tries++ }) }
-
-func (v *vitals) set(f func(*Health, time.Time)) {
+// event notes that the platform said something.
+func (v *vitals) event() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	f(&v.h, v.now())
+	v.h.LastEvent = v.now()
+}
+
+// frame notes a sign of life of the socket.
+func (v *vitals) frame() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.lastFrame = v.now()
+}
+
+// trying says that another connection is being made.
+func (v *vitals) trying() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.h.Attempt++
+}
+
+// silence is how long the socket has given no sign of life.
+func (v *vitals) silence() time.Duration {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.now().Sub(v.lastFrame)
 }

@@ -52,7 +52,7 @@ func TestWebhookTakesEverything(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 	r.handed()
-	if h := r.c.Health(); h.State != Ready || h.LastEvent.IsZero() {
+	if h := r.c.Health(); h.State != channels.Ready || h.LastEvent.IsZero() {
 		t.Errorf("health %+v", h)
 	}
 }
@@ -176,7 +176,7 @@ func TestWebhookRun(t *testing.T) {
 	r, _ := newWebhook(t, setup{idle: true})
 	ctx, cancel := context.WithCancel(r.ctx)
 	go func() { r.end <- r.c.Run(ctx, r.receive) }()
-	r.await("it is ready", func() bool { return r.c.Health().State == Ready })
+	r.await("it is ready", func() bool { return r.c.Health().State == channels.Ready })
 	cancel()
 	if err := <-r.end; !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)

@@ -207,5 +207,5 @@ func (c *Channel) command(ctx context.Context, receive channels.Receiver, d deli
 // this machine [D24].
 func safeURL(raw string) bool {
 	u, err := url.Parse(raw)
-	return err == nil && u.User == nil && (u.Scheme == "https" && u.Host != "" || u.Scheme == "http" && isLoopback(u.Hostname()))
+	return err == nil && u.User == nil && (u.Scheme == "https" && u.Host != "" || u.Scheme == "http" && channels.IsLoopback(u.Hostname()))
 }

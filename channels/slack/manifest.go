@@ -8,7 +8,7 @@ import (
 	slackapi "github.com/slack-go/slack"
 )
 
-// Scopes are what the bot token needs [SL5]; Check reports those that are
+// scopes are what the bot token needs [SL5]; Check reports those that are
 // missing, the manifest asks for them.
 var scopes = []string{
 	"app_mentions:read", "assistant:write", "channels:history", "channels:read", "chat:write", "commands", "emoji:read",

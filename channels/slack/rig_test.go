@@ -94,7 +94,7 @@ func (r *rig) run() {
 			r.t.Error("Run goes on after its context ended")
 		}
 	})
-	r.await("it is ready or failed", func() bool { return r.c.Health().State == Ready || r.c.Health().State == Failed })
+	r.await("it is ready or failed", func() bool { return r.c.Health().State == channels.Ready || r.c.Health().State == channels.Down })
 }
 
 func (r *rig) receive(_ context.Context, in channels.Inbound) error {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/gorilla/websocket"
 	"github.com/slack-go/slack/socketmode"
+
+	"standin/channels"
 )
 
 const (
@@ -64,7 +66,7 @@ func (c *Channel) runSocket(ctx context.Context) error {
 		}
 		failures++
 		reason := reasonOf(e.err)
-		c.vitals.enter(Reconnecting, reason, mendOf(reason))
+		c.vitals.enter(channels.Reconnecting, reason, mendOf(reason))
 		if e.ready || failures == 1 { // the rest of an outage is only told by Health
 			c.log.Warn("slack socket ended, connecting again", "reason", reason, "lived", e.lived.Round(time.Millisecond), "wait", wait)
 		}
@@ -167,7 +169,7 @@ func (s *socket) leave(conn *websocket.Conn) {
 // connection opens one socket and reads it to its end. The socket is closed
 // when it returns.
 func (c *Channel) connection(ctx context.Context, s *socket) (e ended) {
-	c.vitals.tried()
+	c.vitals.trying()
 	conn, err := c.dial(ctx)
 	if err != nil {
 		return ended{err: err}
@@ -223,7 +225,7 @@ func (c *Channel) connection(ctx context.Context, s *socket) (e ended) {
 				id.App = app
 				c.self.Store(&id)
 			}
-			c.vitals.enter(Ready, "", "")
+			c.vitals.enter(channels.Ready, "", "")
 			c.log.Info("slack socket is ready", "connections", req.NumConnections)
 			s.use(conn)
 			go pinger(conn, c.pace.ping, stop)
@@ -263,8 +265,8 @@ func (c *Channel) whyEnded(err error, lastEvent time.Time) error {
 	if time.Since(lastEvent) >= c.pace.quiet {
 		return errQuiet
 	}
-	silent := c.now().Sub(c.Health().LastFrame).Round(time.Millisecond)
-	c.vitals.enter(Stale, "no frame for "+silent.String(), "")
+	silent := c.vitals.silence().Round(time.Millisecond)
+	c.vitals.enter(channels.Stale, "no frame for "+silent.String(), "")
 	c.log.Warn("slack socket is silent, replacing it", "silent", silent)
 	return fmt.Errorf("no frame for %s", silent)
 }
@@ -307,7 +309,7 @@ func (c *Channel) ticket(ctx context.Context) (address string, err error) {
 // onlySafe finds the proxy of a dial and refuses a socket in the clear to
 // another machine [D24].
 func onlySafe(r *http.Request) (*url.URL, error) {
-	if r.URL.Scheme != "https" && !isLoopback(r.URL.Hostname()) {
+	if r.URL.Scheme != "https" && !channels.IsLoopback(r.URL.Hostname()) {
 		return nil, errors.New("slack named a socket without TLS")
 	}
 	return http.ProxyFromEnvironment(r)

@@ -184,11 +184,11 @@ func TestSilentSocketIsReplaced(t *testing.T) {
 	r := newRig(t, setup{pace: func(p *pace) { p.pong = 400 * time.Millisecond }})
 	r.s.Freeze()
 	began := time.Now()
-	r.await("it is noticed", func() bool { return r.c.Health().State != Ready })
-	if h := r.c.Health(); h.State != Stale && h.State != Reconnecting && h.State != Ready || h.State == Stale && h.Reason == "" {
+	r.await("it is noticed", func() bool { return r.c.Health().State != channels.Ready })
+	if h := r.c.Health(); h.State != channels.Stale && h.State != channels.Reconnecting && h.State != channels.Ready || h.State == channels.Stale && h.Reason == "" {
 		t.Errorf("health %+v", h)
 	}
-	r.await("a new socket stands", func() bool { return r.c.Health().State == Ready })
+	r.await("a new socket stands", func() bool { return r.c.Health().State == channels.Ready })
 	if took := time.Since(began); took > 8*time.Second {
 		t.Errorf("took %s", took)
 	}
@@ -204,7 +204,7 @@ func TestSilentSocketIsReplaced(t *testing.T) {
 func TestQuietSocketIsReplaced(t *testing.T) {
 	r := newRig(t, setup{pace: func(p *pace) { p.quiet = 300 * time.Millisecond }})
 	r.await("it was replaced", func() bool { ever, _, _ := r.s.Opened(); return ever >= 2 })
-	if h := r.c.Health(); h.State == Failed {
+	if h := r.c.Health(); h.State == channels.Down {
 		t.Errorf("health %+v", h)
 	}
 }
@@ -215,19 +215,19 @@ func TestRefusedSocketIsNotReady(t *testing.T) {
 	r := newRig(t, setup{idle: true})
 	r.s.RefuseSockets(true)
 	go func() { r.end <- r.c.Run(r.ctx, r.receive) }()
-	r.await("it tried more than once", func() bool { return r.c.Health().Tries > 2 })
-	if h := r.c.Health(); h.State == Ready || !strings.Contains(h.Reason, "403") {
+	r.await("it tried more than once", func() bool { return r.c.Health().Attempt > 2 })
+	if h := r.c.Health(); h.State == channels.Ready || !strings.Contains(h.Reason, "403") {
 		t.Errorf("health %+v", h)
 	}
 	r.s.RefuseSockets(false)
-	r.await("it is ready", func() bool { return r.c.Health().State == Ready })
+	r.await("it is ready", func() bool { return r.c.Health().State == channels.Ready })
 }
 
 // Socket Mode was switched off in the app: it goes on trying, and says what helps.
 func TestLinkDisabled(t *testing.T) {
 	r := newRig(t, setup{pace: func(p *pace) { p.first, p.longest = time.Hour, time.Hour }})
 	r.s.Disconnect("link_disabled")
-	r.await("it is told", func() bool { return r.c.Health().State == Reconnecting })
+	r.await("it is told", func() bool { return r.c.Health().State == channels.Reconnecting })
 	r.await("the mend is said", func() bool {
 		h := r.c.Health()
 		return strings.Contains(h.Mend, "Socket Mode") || strings.Contains(h.Reason, "403")
@@ -247,7 +247,7 @@ func TestFatalCredentials(t *testing.T) {
 				if !errors.As(err, &fatal) || fatal.Code != code || fatal.Mend == "" {
 					t.Fatalf("Run gave %v", err)
 				}
-				if h := r.c.Health(); h.State != Failed || h.Reason != code || h.Mend == "" {
+				if h := r.c.Health(); h.State != channels.Down || h.Reason != code || h.Mend == "" {
 					t.Errorf("health %+v", h)
 				}
 				if n := strings.Count(r.log.String(), "level=ERROR"); n != 1 {
@@ -269,7 +269,7 @@ func TestTroubleAtStartPasses(t *testing.T) {
 	r.s.Fail("apps.connections.open", slacktest.Fault{Status: 429, RetryAfter: "1"}, slacktest.Fault{Code: "internal_error"})
 	began := time.Now()
 	r.run()
-	if h := r.c.Health(); h.State != Ready || time.Since(began) < time.Second {
+	if h := r.c.Health(); h.State != channels.Ready || time.Since(began) < time.Second {
 		t.Errorf("health %+v after %s", h, time.Since(began))
 	}
 }
@@ -283,7 +283,7 @@ func TestLateAcknowledgement(t *testing.T) {
 	<-begun
 	r.s.RefuseSockets(true)
 	r.s.Drop()
-	r.await("the socket is gone", func() bool { return r.s.Connected() == 0 && r.c.Health().State != Ready })
+	r.await("the socket is gone", func() bool { return r.s.Connected() == 0 && r.c.Health().State != channels.Ready })
 	close(gate)
 	r.next()
 	r.s.RefuseSockets(false)
@@ -314,7 +314,7 @@ func TestFlappingBacksOff(t *testing.T) {
 		r.s.Drop()
 		r.await("it connects at once", func() bool {
 			ever, _, _ := r.s.Opened()
-			return ever == i+2 && r.s.Connected() == 1 && r.c.Health().State == Ready
+			return ever == i+2 && r.s.Connected() == 1 && r.c.Health().State == channels.Ready
 		})
 	}
 	r.s.Drop()

@@ -55,15 +55,8 @@ func (a account) discordOptions(o opening) discord.Options {
 
 // healthOf tells how a channel is; known is false for one that does not say.
 func healthOf(ch channels.Channel) (h channels.Health, known bool) {
-	switch c := ch.(type) {
-	case channels.Reporter:
+	if c, can := ch.(channels.Reporter); can {
 		return c.Health(), true
-	case *slack.Channel:
-		own := c.Health()
-		return channels.Health{
-			State: channels.ConnectionState(own.State), Since: own.Since, LastEvent: own.LastEvent,
-			Reason: own.Reason, Mend: own.Mend,
-		}, true
 	}
 	return channels.Health{}, false
 }
