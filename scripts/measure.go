@@ -48,21 +48,22 @@ func main() {
 	check(seed(state, *sessions))
 
 	var floor, starts []time.Duration
-	var memory []float64
+	var memory, private []float64
 	for range *runs {
 		began := time.Now()
 		run(bin, "version")
 		floor = append(floor, time.Since(began))
-		start, mb := serve(bin, dir, state)
-		starts, memory = append(starts, start), append(memory, mb)
+		start, total, own := serve(bin, dir, state)
+		starts, memory, private = append(starts, start), append(memory, total), append(private, own)
 	}
 	slices.Sort(floor)
 	slices.Sort(starts)
 	slices.Sort(memory)
+	slices.Sort(private)
 	fmt.Printf("binary        %6.1f MB stripped\n", float64(info.Size())/1e6)
 	fmt.Printf("version       %6.1f ms (median of %d)\n", ms(floor[len(floor)/2]), *runs)
 	fmt.Printf("ready         %6.1f ms (median; worst %.1f), %d stored sessions\n", ms(starts[len(starts)/2]), ms(starts[len(starts)-1]), *sessions)
-	fmt.Printf("idle memory   %6.1f MB resident (median; worst %.1f)\n", memory[len(memory)/2], memory[len(memory)-1])
+	fmt.Printf("idle memory   %6.1f MB resident (median; worst %.1f), of which its own %.1f MB\n", memory[len(memory)/2], memory[len(memory)-1], private[len(private)/2])
 }
 
 // seed stores sessions as a daemon leaves them, half of them on a stand-in.
@@ -90,8 +91,9 @@ func seed(dir string, sessions int) (err error) {
 }
 
 // serve starts the daemon, waits for its ready line, lets it sit for a second
-// and reads its resident memory.
-func serve(bin, dir, state string) (time.Duration, float64) {
+// and reads its resident memory in MB: all of it, and what is its own, without
+// the pages of the binary that the kernel keeps and may drop.
+func serve(bin, dir, state string) (start time.Duration, total, own float64) {
 	c := exec.Command(bin, "serve", "-c", filepath.Join(dir, "config.yaml"), "--state", state, "--log", "-")
 	in, err := c.StdinPipe()
 	check(err)
@@ -106,22 +108,25 @@ func serve(bin, dir, state string) (time.Duration, float64) {
 		}
 		fmt.Fprintln(os.Stderr, lines.Text())
 	}
-	start := time.Since(began)
+	start = time.Since(began)
 	time.Sleep(time.Second)
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Process.Pid))
 	check(err)
-	var kb float64
-	for line := range strings.Lines(string(status)) {
-		if strings.HasPrefix(line, "VmRSS:") {
-			_, err := fmt.Sscanf(line, "VmRSS: %f kB", &kb)
-			check(err)
+	read := func(field string) (kb float64) {
+		for line := range strings.Lines(string(status)) {
+			if rest, ok := strings.CutPrefix(line, field+":"); ok {
+				_, err := fmt.Sscanf(rest, "%f kB", &kb)
+				check(err)
+			}
 		}
+		return kb * 1024 / 1e6
 	}
+	total, own = read("VmRSS"), read("RssAnon")
 	check(in.Close())
 	for lines.Scan() {
 	}
 	_ = c.Wait()
-	return start, kb * 1024 / 1e6
+	return start, total, own
 }
 
 func run(name string, args ...string) {
