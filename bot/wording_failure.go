@@ -51,12 +51,12 @@ func what(c fallback.Cause) string {
 	case fallback.CauseOverflow:
 		return fmt.Sprintf("This conversation has become too long for %s.", model)
 	case fallback.CauseRefusal:
-		return fmt.Sprintf("%s declined to answer this for its safety rules.", model)
+		return fmt.Sprintf("%s declined to answer this because of its safety rules.", model)
 	case fallback.CauseRateLimited:
 		if c.Said != "" {
-			return subject(c) + " at its limit: " + c.Said
+			return subject(c, "is at its limit", "are at their limits") + ": " + c.Said
 		}
-		return subject(c) + " temporarily rate-limited" + busy(c) + "."
+		return subject(c, "is", "are") + " temporarily rate-limited" + busy(c) + "."
 	case fallback.CauseAuth:
 		if c.Profile != "" {
 			return fmt.Sprintf("%s could not be asked: the credential %s, which was chosen for this session, is expired or incomplete.", model, c.Profile)
@@ -67,7 +67,7 @@ func what(c fallback.Cause) string {
 	case fallback.CauseBudget:
 		return "The spending limit set for this bot is used up."
 	case fallback.CauseNetwork:
-		return "No model could be connected to: " + unreached(c) + ". This looks like a network problem on the machine that I run on."
+		return "I could not connect to any model: " + unreached(c) + ". This looks like a network problem on the machine I run on."
 	case fallback.CauseUnreachable:
 		if len(c.Attempts) > 1 {
 			return "None of the models could be reached in time: " + tried(c) + "."
@@ -86,12 +86,12 @@ func what(c fallback.Cause) string {
 	return "Something went wrong on my side while answering."
 }
 
-// subject is who is limited.
-func subject(c fallback.Cause) string {
+// subject is who is limited, with what one or several of them do.
+func subject(c fallback.Cause, one, several string) string {
 	if len(c.Attempts) > 1 {
-		return "All models are"
+		return "All models " + several
 	}
-	return c.Model.String() + " is"
+	return c.Model.String() + " " + one
 }
 
 func busy(c fallback.Cause) string {
@@ -126,7 +126,7 @@ func next(c fallback.Cause) string {
 		}
 		return "Please top up the account at " + c.Model.Provider + ", then send your message again." + back
 	case fallback.CauseOverflow:
-		return "/new starts a fresh one; your message can be sent again there."
+		return "/new starts a fresh one; please send your message again there."
 	case fallback.CauseRefusal:
 		return "Putting it differently may help." + back
 	case fallback.CauseRateLimited:
@@ -142,7 +142,7 @@ func next(c fallback.Cause) string {
 			return "/model " + c.Model.String() + " without a credential lets me choose one again."
 		}
 		if c.Command != "" {
-			return "Whoever runs this bot can mend it with: " + c.Command + "." + back
+			return "Whoever runs this bot can fix it with: " + c.Command + "." + back
 		}
 		return "Whoever runs this bot has to give it a new one." + back
 	case fallback.CauseMissingModel:
@@ -223,7 +223,7 @@ func word(r fallback.Reason) string {
 	case fallback.Billing:
 		return "out of credit"
 	case fallback.Timeout:
-		return "no answer in time"
+		return "unavailable or too slow"
 	}
 	return strings.ReplaceAll(string(r), "_", " ")
 }

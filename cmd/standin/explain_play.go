@@ -52,7 +52,7 @@ func playedStep(s fallback.Step, before []playStep) (playStep, bool) {
 	case s.Window != nil:
 		w := s.Window
 		p.Profile, p.Model, p.Reason, p.Until = string(w.Profile), w.Model, string(w.Window.Reason), w.Window.Until
-		p.Text = fmt.Sprintf("%s rests until %s (%s%s)", p.Profile, bot.Clock(p.Until, p.At), bot.Word(w.Window.Reason), onlyFor(w.Model))
+		p.Text = fmt.Sprintf("%s rests until %s (%s%s)", p.Profile, bot.Clock(p.Until, p.At), bot.Word(w.Window.Reason), onlyFor(p.Profile, w.Model))
 	case s.Write != nil:
 		p.Act, p.Model = string(s.Write.Act), s.Write.Now.Model.String()
 		p.Text = writeText(*s.Write)
@@ -62,9 +62,9 @@ func playedStep(s fallback.Step, before []playStep) (playStep, bool) {
 	return p, true
 }
 
-func onlyFor(model string) string {
+func onlyFor(profile, model string) string {
 	if model == "" {
-		return ""
+		return ", for all models of " + fallback.ProfileID(profile).Provider()
 	}
 	return ", for " + model + " only"
 }
@@ -98,22 +98,22 @@ func attemptText(a fallback.Attempt, rotated bool) string {
 func writeText(w fallback.Write) string {
 	switch {
 	case w.Act == fallback.ActRollback && w.Now.Model.IsZero():
-		return fmt.Sprintf("the session's choice %s is taken back: it has none again", w.Was.Model)
+		return fmt.Sprintf("%s did not answer: the session goes back to the configured model", w.Was.Model)
 	case w.Act == fallback.ActRollback:
-		return fmt.Sprintf("the session's choice %s is taken back: it is %s again", w.Was.Model, w.Now.Model)
+		return fmt.Sprintf("%s did not answer: the session goes back to %s", w.Was.Model, w.Now.Model)
 	case w.Rule != "":
 		return fmt.Sprintf("the session's choice %s is cleared: %s", w.Was.Model, bot.Stale(w.Rule))
 	case w.Act == fallback.ActClear:
 		return fmt.Sprintf("the session's choice %s is cleared: %s is back", w.Was.Model, w.Was.Origin)
 	}
-	return fmt.Sprintf("the session is put on %s, in place of %s, before it is asked", w.Now.Model, w.Now.Origin)
+	return fmt.Sprintf("the session switches to %s in place of %s; then that model is asked", w.Now.Model, w.Now.Origin)
 }
 
 // print tells the played run.
 func (r *simulationResult) print(w io.Writer) {
 	p := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 	p("")
-	p("If %s:", strings.Join(r.Spec, ", "))
+	p("Supposing %s (played in no time, nothing is really asked):", strings.Join(r.Spec, ", "))
 	for _, warning := range r.Warnings {
 		p("  note: %s", warning)
 	}

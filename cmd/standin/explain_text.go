@@ -131,7 +131,7 @@ func (c credential) standing(now time.Time) string {
 	case c.Place == 1:
 		s = "used first"
 	case c.Place > 1:
-		s = "next in line, for failures that another credential may mend"
+		s = "next in line, after a failure that another credential may mend (401, 402, 429, overload; not a timeout)"
 	case c.Until.IsZero():
 		s = "not used by this run"
 	}
