@@ -101,7 +101,7 @@ func TestWhy(t *testing.T) {
 		{
 			name: "the process died before the stand-in had answered", row: onB,
 			record: past{}.failed("1", modelA, fallback.RateLimit).wrote("1", set(free, onB)),
-			has:    []string{"It stands in since 12:00:01 UTC", "no answer is on record yet"},
+			has:    []string{"It has stood in since 12:00:01 UTC", "no answer is on record yet"},
 		},
 		{
 			name: "a choice while a run goes on stays the last change", row: userC,
@@ -113,7 +113,7 @@ func TestWhy(t *testing.T) {
 			has: []string{"Somebody began a new session with sessions.reset"},
 		},
 		{name: "a heartbeat's rule", row: free, record: append(past{}, moved...).wrote("2", ruled(onB, fallback.ClearOrigin)), has: []string{"a heartbeat found that the model it stood in for"}},
-		{name: "a rule of the allowlist", row: free, record: past{}.wrote("2", ruled(userC, fallback.ClearNotPermitted)).answered("2", modelA), has: []string{"google/gemini-3-pro was taken away: the config does not permit it any more"}},
+		{name: "a rule of the allowlist", row: free, record: past{}.wrote("2", ruled(userC, fallback.ClearNotPermitted)).answered("2", modelA), has: []string{"google/gemini-3-pro was dropped: the config does not permit it any more"}},
 		{name: "a row that no record explains", row: onC, has: []string{"in place of anthropic/claude-opus-4-6", "How that came about is not on record.", "asked again with the next message"}},
 		{name: "a record that does not fit the row", row: onC, record: moved, has: []string{"How that came about is not on record. The last change that is:", "openai/gpt-5.4 stood in for"}},
 	} {

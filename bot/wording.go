@@ -277,7 +277,7 @@ func sayStatus(s status) string {
 	}
 	add("Model: %s%s", s.Selected, pinned(s.Plan, s.Primary))
 	if s.Plan.Invalid != "" {
-		add("This choice cannot be asked: %s. /model default mends it.", s.Plan.Invalid)
+		add("This choice cannot be used: %s. /model default goes back to the default.", s.Plan.Invalid)
 	}
 	if chosen := s.Plan.Why == fallback.FromUser || s.Plan.Why == fallback.FromLegacy; chosen {
 		add("Only this model answers, no stand-in. /model default goes back.")

@@ -14,7 +14,7 @@ func sayNotForYou() string { return "Sorry, I am not set up to take this from yo
 // sayPairing tells an unknown person how to be let in [P1].
 func sayPairing(p Pairing) string {
 	return fmt.Sprintf("I don't know you yet, so I have not read your message. Your id here is %s and your code %s. "+
-		"Ask whoever runs me to enter, within an hour: standin pairing approve %s %s", p.User, p.Code, p.Channel, p.Code)
+		"Ask whoever runs me to run, within an hour: standin pairing approve %s %s", p.User, p.Code, p.Channel, p.Code)
 }
 
 // sayQueue tells what becomes of waiting messages now.
@@ -26,7 +26,7 @@ func sayQueue(q policy.Queue, waiting int) string {
 		policy.Interrupt: "the newest one stops the running answer",
 	}[q.Mode]
 	s := fmt.Sprintf("Queue mode %s: when messages come while I answer, %s. At most %d wait; beyond that %s.", q.Mode, does, q.Cap, map[policy.Overflow]string{
-		policy.Summarize: "the oldest are told in a line each",
+		policy.Summarize: "the oldest are summed up in one line each",
 		policy.DropOld:   "the oldest are dropped",
 		policy.DropNew:   "new ones are dropped",
 	}[q.Drop])
@@ -37,5 +37,5 @@ func sayQueue(q policy.Queue, waiting int) string {
 }
 
 func sayQueueRefused(err error) string {
-	return fmt.Sprintf("That does not work: %s. Nothing has changed. An example: /queue collect cap:10 drop:old; back to the setting of the house: /queue default.", err)
+	return fmt.Sprintf("That does not work: %s. Nothing has changed. An example: /queue collect cap:10 drop:old; back to the configured setting: /queue default.", err)
 }

@@ -51,6 +51,8 @@ func TestFailureLines(t *testing.T) {
 		{"all limited, soonest unknown", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.RateLimit), try(gpt, fallback.RateLimit)}}},
 		{"all limited, soonest past", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.RateLimit), try(gpt, fallback.RateLimit)}, Soonest: now.Add(-time.Second)}},
 		{"a user's choice limited", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.RateLimit)}, Soonest: now.Add(time.Second), Plan: user}},
+		{"all limited, and one vendor says until when", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.RateLimit),
+			try(gpt, fallback.RateLimit, says(429, "You have hit your usage limit, try again at 3 PM."))}}},
 		{"a subscription's limit with its time", &fallback.SummaryError{Attempts: attempts{try(gpt, fallback.RateLimit, says(429, "You have hit your usage limit, try again at 3 PM."))}}},
 		{"mixed", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.RateLimit, skipped), try(gpt, fallback.Timeout)}}},
 		{"a credential is refused", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.AuthFailed, says(401, "invalid x-api-key"))}}},

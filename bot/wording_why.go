@@ -26,7 +26,7 @@ func SayWhy(s Story, now time.Time) string {
 
 // sayNoPast answers /why where no record is kept.
 func sayNoPast() string {
-	return "I keep no record here, so I cannot tell. /status says what is the case now."
+	return "I keep no record here, so I cannot tell. /status says how things stand now."
 }
 
 // FailureLine is the line that a person reads when a message's run ended with
@@ -98,9 +98,9 @@ func (t *teller) standing(s Story) string {
 	case s.Selected != s.Active:
 		return fmt.Sprintf("%s answers here, in place of %s.", s.Active, s.Selected)
 	case chosen(fallback.Why(s.Cause)):
-		return fmt.Sprintf("%s answers here and no other model: it was chosen by hand. /model default goes back to %s.", s.Active, s.Default)
+		return fmt.Sprintf("Only %s answers here: it was chosen by hand. /model default goes back to %s.", s.Active, s.Default)
 	case s.Strict:
-		return fmt.Sprintf("%s answers here, as configured, and no other model.", s.Active)
+		return fmt.Sprintf("Only %s answers here, as configured.", s.Active)
 	}
 	return fmt.Sprintf("%s answers here, as configured.", s.Active)
 }
@@ -128,7 +128,7 @@ func (t *teller) change(s Story) {
 	switch c.Kind {
 	case ChangedFallback:
 		if c.To == s.Active && s.Selected != s.Active {
-			t.say("It stands in since %s, because of this:", t.when(c.At))
+			t.say("It has stood in since %s, because of this:", t.when(c.At))
 		} else {
 			t.say("%s stood in for %s from %s, because of this:", c.To, c.Origin, t.when(c.At))
 		}
@@ -138,7 +138,7 @@ func (t *teller) change(s Story) {
 		t.events(c.Events, c.Open)
 		t.told(c)
 	case ChangedRecovered:
-		t.say("%s is back since %s.", c.Origin, t.when(c.At))
+		t.say("%s has been back since %s.", c.Origin, t.when(c.At))
 		line := c.From + " had stood in"
 		if !c.StoodSince.IsZero() {
 			line += fmt.Sprintf(" for %s, since %s", age(c.At.Sub(c.StoodSince)), Clock(c.StoodSince, t.now))
@@ -150,7 +150,7 @@ func (t *teller) change(s Story) {
 		t.say("%s", line)
 		t.told(c)
 	case ChangedByRule:
-		t.say("At %s the stored choice %s was taken away: %s.", t.when(c.At), c.From, rule(fallback.ClearWhy(c.Rule)))
+		t.say("At %s the stored choice %s was dropped: %s.", t.when(c.At), c.From, rule(fallback.ClearWhy(c.Rule)))
 	case ChangedByPerson, ChangedByReset:
 		t.say("%s", t.person(c, s))
 	}
@@ -278,13 +278,13 @@ func transportWord(t provider.Transport) string {
 	case provider.TLSFailed:
 		return "no secure connection"
 	case provider.ConnectTimeout:
-		return "no connection came about"
+		return "no connection in time"
 	case provider.FirstTokenTimeout:
 		return "it did not begin to answer"
 	case provider.IdleTimeout:
 		return "it fell silent in the middle"
 	case provider.AttemptTimeout:
-		return "its time was over"
+		return "it ran out of time"
 	case provider.OtherTransport:
 		return "the connection failed"
 	}
