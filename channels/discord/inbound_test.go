@@ -260,7 +260,5 @@ func TestCatchUpIsBounded(t *testing.T) {
 		}
 	}
 	r.wantNothing(alice)
-	if !strings.Contains(r.logs.String(), "more was missed") {
-		t.Error("nobody is told that more was missed")
-	}
+	r.await("word that more was missed", func() bool { return strings.Contains(r.logs.String(), "more was missed") })
 }
