@@ -41,6 +41,8 @@ agents:
     model:
       primary: ` + stagedPrimary + `
       fallbacks: [` + stagedStandin + `]
+session:
+  reset: {mode: "off"} # the play must not depend on the time of day
 models:
   providers:
     staged-openai:
