@@ -117,6 +117,12 @@ func newLog(out io.Writer, level slog.Level) *slog.Logger {
 			a.Value = slog.StringValue(provider.Redact(v))
 		case error:
 			a.Value = slog.StringValue(provider.Redact(v.Error()))
+		case []string:
+			masked := make([]string, len(v))
+			for i, line := range v {
+				masked[i] = provider.Redact(line)
+			}
+			a.Value = slog.AnyValue(masked)
 		}
 		return a
 	}}))
