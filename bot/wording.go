@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"standin/bot/policy"
 	"standin/fallback"
 )
 
@@ -374,20 +375,11 @@ func age(d time.Duration) string {
 // sayMissed names a message that came too long ago to be answered now [D21].
 func sayMissed(rows []Accepted, now time.Time) string {
 	last := rows[len(rows)-1]
-	what := fmt.Sprintf("your message “%s” of %s ago", excerpt(last.In.Text, 60), age(now.Sub(last.At)))
+	what := fmt.Sprintf("your message “%s” of %s ago", policy.Short(last.In.Text, 60), age(now.Sub(last.At)))
 	if n := len(rows) - 1; n > 0 {
-		what = fmt.Sprintf("%s here, the last being “%s” of %s ago", count(n+1, "message", "messages"), excerpt(last.In.Text, 60), age(now.Sub(last.At)))
+		what = fmt.Sprintf("%s here, the last being “%s” of %s ago", count(n+1, "message", "messages"), policy.Short(last.In.Text, 60), age(now.Sub(last.At)))
 	}
 	return "I was away and did not get to " + what + ". I have not acted on it; please send it again if it still matters."
-}
-
-// excerpt is a text in one line of at most n characters.
-func excerpt(text string, n int) string {
-	r := []rune(strings.Join(strings.Fields(text), " "))
-	if len(r) > n {
-		return strings.TrimSpace(string(r[:n-1])) + "…"
-	}
-	return string(r)
 }
 
 // sayDropped tells that a user's choice has left the allowlist [T7]; "" when

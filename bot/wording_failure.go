@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"standin/bot/policy"
 	"standin/fallback"
 	"standin/fallback/provider"
 )
@@ -236,7 +237,7 @@ func detail(a fallback.Attempt) string {
 		s += fmt.Sprintf(", HTTP %d", a.Status)
 	}
 	if a.Detail != "" {
-		s += ", " + strings.TrimRight(excerpt(a.Detail, 200), ". ")
+		s += ", " + strings.TrimRight(policy.Short(a.Detail, 200), ". ")
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"standin/bot/policy"
 	"standin/fallback"
 	"standin/fallback/provider"
 )
@@ -259,7 +260,7 @@ func failing(e StoryEvent) string {
 	case broke != "":
 		s += ", " + broke
 	case e.Detail != "" && !strings.EqualFold(e.Detail, s):
-		s += ", “" + excerpt(e.Detail, 160) + "”"
+		s += ", “" + policy.Short(e.Detail, 160) + "”"
 	}
 	return s
 }

@@ -41,7 +41,7 @@ func WithOverheard(lines []Line, text string) string {
 
 // oneLine keeps a line from looking like the end of the context.
 func oneLine(text string, n int) string {
-	return short(strings.NewReplacer("[", "(", "]", ")").Replace(text), n)
+	return Short(strings.NewReplacer("[", "(", "]", ")").Replace(text), n)
 }
 
 // WithFiles names the files that came with a message behind its text, so that a

@@ -156,13 +156,13 @@ func Summary(texts []string) string {
 	}
 	lines := []string{fmt.Sprintf("[%d earlier %s did not fit the queue; in short:]", len(texts), noun)}
 	for _, text := range texts {
-		lines = append(lines, "- "+short(text, 160))
+		lines = append(lines, "- "+Short(text, 160))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// short is a text in one line of at most n characters.
-func short(text string, n int) string {
+// Short is a text in one line of at most n characters.
+func Short(text string, n int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if utf8.RuneCountInString(text) <= n {
 		return text
