@@ -63,7 +63,7 @@ func (g *gateway) dial(life, ctx context.Context, address string) (*link, error)
 		return nil, err
 	}
 	ws.SetReadLimit(maxFrame)
-	ws.SetCloseHandler(func(int, string) error { return nil }) // we answer with our own close, in end
+	ws.SetCloseHandler(func(int, string) error { return nil }) // we answer with our own close, in close
 	l := &link{ws: ws, pace: g.pace}
 	l.touched.Store(g.now().UnixNano())
 	l.seq.Store(g.session.seq)
