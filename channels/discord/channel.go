@@ -4,7 +4,7 @@
 //
 // It knows the platform and decides nothing: who may speak, what is addressed
 // and which post gets the reply slot is package bot's. A message enters at
-// Channel.event (event.go), is read in inbound.go, and handed to the Receiver in
+// intake.event (intake.go), is read in inbound.go, and handed to the Receiver in
 // the order of its conversation (intake.go). A slash command or a click enters
 // beside it (interaction.go) and is acknowledged within Discord's three seconds.
 // An answer leaves through send.go; outcome.go says how sure we are of it, and

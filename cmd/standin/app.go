@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -233,13 +234,14 @@ func (a *app) change(c *Compiled) {
 func (a *app) follow(w world, path string, load func() (*Compiled, []Fault)) {
 	r := &reloader{path: path, use: a.change, log: a.log, load: load}
 	ctx, stop := context.WithCancel(w.ctx)
-	a.onStop("config watch", func(context.Context) error { stop(); return nil })
-	go func() {
+	var listening sync.WaitGroup
+	a.onStop("config watch", func(context.Context) error { stop(); listening.Wait(); return nil })
+	listening.Go(func() {
 		if err := watch(ctx, path, func() { r.reload() }); err != nil && ctx.Err() == nil {
 			a.log.Warn("config changes are not watched any more; SIGHUP still reloads", "err", err)
 		}
-	}()
-	go func() {
+	})
+	listening.Go(func() {
 		for {
 			select {
 			case <-ctx.Done():
@@ -248,7 +250,7 @@ func (a *app) follow(w world, path string, load func() (*Compiled, []Fault)) {
 				r.reload()
 			}
 		}
-	}()
+	})
 }
 
 // liveCredentials are the stored ones and those that the current config names.
