@@ -74,6 +74,7 @@ type Channel struct {
 	groups  *recent[string, bool]              // whether a user group contains the bot
 	acks    *recent[string, string]            // messages with the ack reaction, by place
 	posts   *recent[string, *progress]         // deliveries by id [I2]
+	latest  *recent[string, string]            // our last post by place [N31]
 	members *recent[string, []string]          // of rooms, for a minute [SL15]
 	drafts  *drafts
 }
@@ -134,6 +135,7 @@ func New(o Options) (*Channel, error) {
 		groups:  newRecent[string, bool](500, 10*time.Minute),
 		acks:    newRecent[string, string](2_000, 24*time.Hour),
 		posts:   newRecent[string, *progress](4_096, 24*time.Hour),
+		latest:  newRecent[string, string](4_096, time.Hour),
 		members: newRecent[string, []string](500, time.Minute),
 	}
 	c.drafts = newDrafts(c)

@@ -2,6 +2,7 @@ package slack
 
 import (
 	"context"
+	"crypto/rand"
 	"strings"
 	"sync"
 	"time"
@@ -20,16 +21,25 @@ type drafts struct {
 
 	mu   sync.Mutex
 	kept map[string]*draft // by conversation and thread
+	// become are the messages that a final text takes over, by delivery, until it has.
+	become map[string]draftMessage
+
+	dropping sync.WaitGroup // what is being taken away
 }
 
-func newDrafts(c *Channel) *drafts { return &drafts{c: c, kept: map[string]*draft{}} }
+type draftMessage struct{ conversation, ts string }
+
+func newDrafts(c *Channel) *drafts {
+	return &drafts{c: c, kept: map[string]*draft{}, become: map[string]draftMessage{}}
+}
 
 // Draft implements channels.Drafter. All it does is out of band: a draft that
 // Slack does not take is no failure of the turn.
 func (c *Channel) Draft(ctx context.Context, to channels.Address, replyTo string) channels.Draft {
 	d := &draft{
-		c: c, to: to, message: tsOf(replyTo), ctx: context.WithoutCancel(ctx),
-		wake: make(chan struct{}, 1), done: make(chan struct{}),
+		c: c, to: to, message: tsOf(replyTo), ctx: context.WithoutCancel(ctx), id: "draft-" + rand.Text(),
+		since: stampOf(c.now().Add(-clockSkew)),
+		wake:  make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	d.thread = to.Thread
 	f, known := c.facts.get(factKey(to.Conversation, d.message), c.now())
@@ -62,8 +72,12 @@ type draft struct {
 	closed  bool
 	wake    chan struct{}
 
-	done chan struct{} // closed when the goroutine is
-	ts   string        // of the message that shows it; the goroutine's until done
+	id    string // in the metadata of the message that shows it
+	since string // the message cannot be older than this message id
+
+	done  chan struct{} // closed when the goroutine is
+	ts    string        // of the message that shows it; the goroutine's until done, as doubt is
+	doubt bool          // a message may show it whose id Slack's lost answer had
 }
 
 func (d *draft) change(f func()) {
@@ -142,9 +156,10 @@ func (d *draft) run() {
 		}
 		called := false
 		switch {
-		case want == shown:
+		case want == shown && (want != "" || d.ts == "" && !d.doubt):
 		case closed && want != "":
 			// The final text follows at once; this one need not be shown.
+			d.find(findTries)
 		default:
 			called = true
 			if d.write(want) {
@@ -193,6 +208,13 @@ func (d *draft) nudge() {
 
 // write makes the message show text, "" takes it away. It reports success.
 func (d *draft) write(text string) bool {
+	tries := 1
+	if text == "" {
+		tries = findTries
+	}
+	if !d.find(tries) {
+		return false
+	}
 	if text == "" {
 		if d.ts == "" {
 			return true
@@ -214,72 +236,13 @@ func (d *draft) write(text string) bool {
 			_, _, _, err = d.c.api.UpdateMessageContext(ctx, d.to.Conversation, d.ts, opts...)
 			return err
 		}
-		_, d.ts, err = d.c.api.PostMessageContext(ctx, d.to.Conversation, opts...)
+		meta := slackapi.SlackMetadata{EventType: deliveryEvent, EventPayload: map[string]any{"id": d.id, "part": 0, "of": 1}}
+		_, d.ts, err = d.c.api.PostMessageContext(ctx, d.to.Conversation, append(opts, slackapi.MsgOptionMetadata(meta))...)
 		return err
 	})
 	if err != nil {
+		d.doubt = d.ts == "" && channels.OutcomeOf(err) == channels.Unknown
 		d.c.log.Debug("draft not shown", "conversation", d.to.Conversation, "err", err)
 	}
 	return err == nil
-}
-
-// remove deletes a message of ours; one that is gone is removed.
-func (c *Channel) remove(ctx context.Context, conversation, ts string) bool {
-	err := c.writing(ctx, func(ctx context.Context) error {
-		_, _, err := c.api.DeleteMessageContext(ctx, conversation, ts)
-		return err
-	})
-	if err != nil && codeOf(err) != "message_not_found" {
-		c.log.Warn("draft not removed", "conversation", conversation, "message", ts, "err", err)
-		return false
-	}
-	return true
-}
-
-// keep holds a closed draft for its final text; an older one of the same place
-// is taken away.
-func (k *drafts) keep(d *draft) {
-	key := factKey(d.to.Conversation, d.thread)
-	k.mu.Lock()
-	old := k.kept[key]
-	k.kept[key] = d
-	k.mu.Unlock()
-	if old != nil && old != d {
-		go old.drop(d.ctx)
-	}
-}
-
-// claim gives the message of the draft that out makes final, "" when there is
-// none. A draft that out does not fit is taken away: a notice is a post of its
-// own and stands before the answer [N19, N31, SL25].
-func (k *drafts) claim(ctx context.Context, out channels.Outbound, thread string, single bool) string {
-	if out.Only != "" {
-		return ""
-	}
-	key := factKey(out.To.Conversation, thread)
-	k.mu.Lock()
-	d := k.kept[key]
-	delete(k.kept, key)
-	k.mu.Unlock()
-	if d == nil {
-		return ""
-	}
-	select {
-	case <-d.done:
-	case <-ctx.Done():
-		return ""
-	}
-	if out.Kind == channels.Reply && single && len(out.Choices) == 0 {
-		return d.ts
-	}
-	d.drop(ctx)
-	return ""
-}
-
-// drop takes a closed draft away.
-func (d *draft) drop(ctx context.Context) {
-	<-d.done
-	if d.ts != "" {
-		d.c.remove(ctx, d.to.Conversation, d.ts)
-	}
 }

@@ -3,6 +3,7 @@ package slack
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -197,6 +198,9 @@ func tsOf(id string) string {
 	}
 	return id
 }
+
+// stampOf writes a time as a message id.
+func stampOf(t time.Time) string { return fmt.Sprintf("%d.%06d", t.Unix(), t.Nanosecond()/1000) }
 
 // parseTS reads a message id as the time that it is: seconds and microseconds.
 func parseTS(ts string) (time.Time, bool) {

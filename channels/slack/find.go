@@ -18,10 +18,15 @@ const (
 // look reads what stands where the delivery belongs and writes the parts that
 // are there into p. It looks no further back than the message that is answered.
 func (c *Channel) look(ctx context.Context, out channels.Outbound, p *progress) error {
-	thread, oldest := threadFor(out), tsOf(out.ReplyTo)
+	return c.lookFor(ctx, out.ID, out.To.Conversation, threadFor(out), tsOf(out.ReplyTo), p)
+}
+
+// lookFor looks for the parts of an id in a conversation or a thread of it, back
+// to a message id ("" to the beginning).
+func (c *Channel) lookFor(ctx context.Context, id, conversation, thread, oldest string, p *progress) error {
 	cursor := ""
 	for range lookPages {
-		messages, next, err := c.page(ctx, out.To.Conversation, thread, oldest, cursor)
+		messages, next, err := c.page(ctx, conversation, thread, oldest, cursor)
 		if codeOf(err) == "thread_not_found" {
 			thread, cursor = "", "" // it then went to the conversation
 			continue
@@ -30,7 +35,7 @@ func (c *Channel) look(ctx context.Context, out channels.Outbound, p *progress) 
 			return err
 		}
 		for _, m := range messages {
-			note(m, out.ID, p)
+			note(m, id, p)
 		}
 		if next == "" || complete(p) {
 			return nil

@@ -74,11 +74,23 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 			return channels.Receipt{}, err
 		}
 		p.parts[i] = ts
+		c.stands(out, thread, ts)
 	}
 	p.done = true
+	c.drafts.became(out.ID)
 	c.joined(out.To.Conversation, thread)
 	c.answered(ctx, out, thread)
 	return channels.Receipt{MessageID: p.parts[0]}, nil
+}
+
+// stands notes that a post stands at its place, so that no draft above it
+// becomes an answer that came later [N31].
+func (c *Channel) stands(out channels.Outbound, thread, ts string) {
+	key := factKey(out.To.Conversation, thread)
+	last, _ := c.latest.get(key, c.now())
+	if _, ok := parseTS(ts); ok && out.Only == "" && ts > last {
+		c.latest.put(key, ts, c.now())
+	}
 }
 
 // threadFor gives the thread that a post goes to: the one it was addressed to,
@@ -214,5 +226,6 @@ func (c *Channel) Find(ctx context.Context, out channels.Outbound) (channels.Rec
 		return channels.Receipt{}, false, nil
 	}
 	p.done = true
+	c.drafts.became(out.ID)
 	return channels.Receipt{MessageID: p.parts[0]}, true, nil
 }
