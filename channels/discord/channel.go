@@ -70,6 +70,7 @@ type Channel struct {
 	facts      *recent[fact]         // of messages that were taken, by id, for reactions
 	last       *recent[string]       // last message of each conversation, for catchUp
 	posts      *recent[*progress]    // deliveries by id [I2]
+	latest     *recent[string]       // our last message of each conversation [N31]
 	claims     *recent[string]       // deliveries by the message that they became
 	echoes     *recent[string]       // message ids by nonce, as the gateway tells of our own posts
 	asked      *recent[*interaction] // interactions that can be answered, by id
@@ -122,6 +123,7 @@ func newChannel(o Options, p pace) (*Channel, error) {
 		facts:    newRecent[fact](5000, time.Hour),
 		last:     newRecent[string](2000, 24*time.Hour),
 		posts:    newRecent[*progress](5000, time.Hour),
+		latest:   newRecent[string](5000, time.Hour),
 		claims:   newRecent[string](5000, time.Hour),
 		echoes:   newRecent[string](5000, time.Hour),
 		asked:    newRecent[*interaction](2000, p.interact),

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"net/http"
 	"net/url"
@@ -20,9 +21,15 @@ type drafts struct {
 
 	mu   sync.Mutex
 	open map[channels.Address]*draft
+	// become are the drafts that an answer takes over, by delivery, until it has.
+	become map[string]*draft
+
+	dropping sync.WaitGroup // what is being taken away
 }
 
-func newDrafts(c *Channel) *drafts { return &drafts{c: c, open: map[channels.Address]*draft{}} }
+func newDrafts(c *Channel) *drafts {
+	return &drafts{c: c, open: map[channels.Address]*draft{}, become: map[string]*draft{}}
+}
 
 // draft is one answer in the making. Its goroutine makes all calls; the methods
 // only say what is wanted.
@@ -30,6 +37,7 @@ type draft struct {
 	c       *Channel
 	to      channels.Address
 	message string // that is being answered
+	nonce   string // of the message that shows it [I2]
 	wake    chan struct{}
 	done    chan struct{} // closed when the goroutine has ended
 
@@ -42,18 +50,23 @@ type draft struct {
 
 	// The goroutine's own until done is closed.
 	shown  string
-	id     string // of the message that shows it, "" none
-	refers string // what that message refers to
-	marked bool   // the ack reaction was put
+	id     string   // of the message that shows it, "" none
+	doubt  outgoing // was posted, or not: the answer was lost; no nonce: there is none
+	refers string   // what that message refers to
+	marked bool     // the ack reaction was put
 }
 
 // Draft implements channels.Drafter. What Discord does not take of a draft is no
 // failure of the turn.
 func (c *Channel) Draft(ctx context.Context, to channels.Address, replyTo string) channels.Draft {
-	d := &draft{c: c, to: to, message: replyTo, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	d := &draft{c: c, to: to, message: replyTo, nonce: strings.ToLower(rand.Text())[:nonceSize], wake: make(chan struct{}, 1), done: make(chan struct{})}
 	c.drafts.mu.Lock()
+	old := c.drafts.open[to]
 	c.drafts.open[to] = d
 	c.drafts.mu.Unlock()
+	if old != nil {
+		c.drafts.dropping.Go(old.drop) // its answer has not been posted yet, and will be a message of its own
+	}
 	go d.run(ctx)
 	return d
 }
@@ -108,6 +121,9 @@ func (d *draft) run(ctx context.Context) {
 			d.type_(calls)
 		}
 		var later <-chan time.Time
+		if closed || text == "" {
+			d.find(calls, tries)
+		}
 		switch wait := time.Until(next); {
 		case d.id != "" && (text == "" || closed && !d.c.adopts()):
 			d.remove(calls)
@@ -117,6 +133,9 @@ func (d *draft) run(ctx context.Context) {
 		default:
 			d.show(calls, text)
 			next = time.Now().Add(d.c.pace.edit)
+			if d.shown != text && d.doubt.Nonce != "" {
+				later = time.After(d.c.pace.edit)
+			}
 		}
 		if closed {
 			d.finish(calls)
@@ -135,75 +154,6 @@ func (d *draft) run(ctx context.Context) {
 			d.abandon()
 		}
 	}
-}
-
-// finish ends the draft: what still stands there waits for a Send to make it the
-// answer, but not for long.
-func (d *draft) finish(ctx context.Context) {
-	if d.marked && d.c.cfg.RemoveAckAfterReply {
-		d.c.react(ctx, http.MethodDelete, d.to.Conversation, d.message)
-	}
-	if d.id == "" {
-		d.c.drafts.forget(d)
-		return
-	}
-	time.AfterFunc(d.c.pace.orphan, func() {
-		d.mu.Lock()
-		taken := d.taken
-		d.taken = true
-		d.mu.Unlock()
-		if !taken {
-			ctx, cancel := context.WithTimeout(context.Background(), d.c.pace.call)
-			defer cancel()
-			d.remove(ctx)
-			d.c.drafts.forget(d)
-		}
-	})
-}
-
-func (ds *drafts) forget(d *draft) {
-	ds.mu.Lock()
-	defer ds.mu.Unlock()
-	if ds.open[d.to] == d {
-		delete(ds.open, d.to)
-	}
-}
-
-// settle decides what becomes of the draft at a delivery's address: the id of
-// the message that the delivery takes over, or "" after it was removed. Anything
-// that is not the turn's answer leaves the draft alone, but ends its chance: an
-// answer must not stand above what was said before it [N31].
-func (ds *drafts) settle(ctx context.Context, out channels.Outbound, adoptable bool) string {
-	ds.mu.Lock()
-	d := ds.open[out.To]
-	ds.mu.Unlock()
-	if d == nil {
-		return ""
-	}
-	d.mu.Lock()
-	answer := d.closed && (out.Kind == channels.Reply || out.Kind == channels.Failure)
-	if !answer || d.taken {
-		d.stale = true
-		d.mu.Unlock()
-		return ""
-	}
-	d.taken = true
-	stale := d.stale
-	d.mu.Unlock()
-	select {
-	case <-d.done:
-	case <-ctx.Done():
-		return ""
-	}
-	ds.forget(d)
-	if d.id == "" {
-		return ""
-	}
-	if adoptable && !stale && out.Kind == channels.Reply && d.c.adopts() && d.refers == ds.c.reference(out.To.Conversation, out.ReplyTo) {
-		return d.id
-	}
-	d.remove(ctx)
-	return ""
 }
 
 // adopts tells whether drafts become answers: progress is not the answer's text.
@@ -229,6 +179,9 @@ func (d *draft) show(ctx context.Context, text string) {
 	m := &discordgo.MessageSend{Content: text, Flags: discordgo.MessageFlagsSuppressEmbeds | discordgo.MessageFlagsSuppressNotifications,
 		Embeds: []*discordgo.MessageEmbed{}, Components: []discordgo.MessageComponent{}, StickerIDs: []string{},
 		AllowedMentions: mentionsOf(channels.Notice)} // a draft pings nobody [D13]
+	if !d.find(ctx, 1) {
+		return
+	}
 	if d.id == "" {
 		if c.cfg.ReplyToMode == channels.ReplyFirst || c.cfg.ReplyToMode == channels.ReplyAll {
 			if d.refers = c.reference(target, d.message); d.refers != "" {
@@ -236,7 +189,11 @@ func (d *draft) show(ctx context.Context, text string) {
 				m.Reference = &discordgo.MessageReference{MessageID: d.refers, ChannelID: target, FailIfNotExists: &gone}
 			}
 		}
-		d.id, err = c.create(ctx, target, outgoing{MessageSend: m}, nil)
+		post := outgoing{MessageSend: m, Nonce: d.nonce, EnforceNonce: true}
+		d.id, err = c.create(ctx, target, post, nil)
+		if se := (*channels.SendError)(nil); err != nil && errors.As(sendError(err), &se) && se.Outcome == channels.Unknown {
+			d.doubt = post
+		}
 	} else {
 		body := map[string]any{"content": text, "allowed_mentions": m.AllowedMentions}
 		err = c.api.do(ctx, call{method: http.MethodPatch, path: "channels/" + target + "/messages/" + d.id, body: body}, nil)
@@ -249,24 +206,6 @@ func (d *draft) show(ctx context.Context, text string) {
 		return
 	}
 	d.shown = text
-}
-
-// remove takes the message back.
-func (d *draft) remove(ctx context.Context) {
-	path := "channels/" + d.to.Conversation + "/messages/" + d.id
-	for range tries {
-		err := d.c.api.do(ctx, call{method: http.MethodDelete, path: path}, nil)
-		if err == nil || statusOf(err) == http.StatusNotFound {
-			d.id, d.shown = "", ""
-			return
-		}
-		var ce *callError
-		if !errors.As(err, &ce) || sleep(ctx, max(ce.RetryAfter, d.c.pace.edit)) != nil {
-			break
-		}
-	}
-	d.c.log.Warn("a draft could not be taken back", "conversation", d.to.Conversation, "message", d.id)
-	d.id, d.shown = "", ""
 }
 
 // type_ shows that the bot is writing; Discord forgets it after ten seconds [D15].

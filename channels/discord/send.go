@@ -142,9 +142,19 @@ func (c *Channel) postAll(ctx context.Context, out channels.Outbound, p *progres
 		}
 		p.ids = append(p.ids, id)
 		c.claim(id, out.ID)
+		c.stands(p.target, id)
 	}
+	c.drafts.became(out.ID)
 	c.stopThinking(ctx, out)
 	return nil
+}
+
+// stands notes that a message stands in a conversation, so that no draft above
+// it becomes an answer that came later [N31].
+func (c *Channel) stands(conversation, id string) {
+	if last, _ := c.latest.get(conversation, c.now()); newer(id, last) {
+		c.latest.put(conversation, id, c.now())
+	}
 }
 
 // outgoing is a message as the API takes it; discordgo lacks the nonce.
