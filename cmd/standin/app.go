@@ -127,6 +127,7 @@ func (a *app) start(ctx context.Context) error {
 	if err := a.bot.Start(ctx); err != nil {
 		return errors.Join(err, a.close())
 	}
+	a.onStop("drafts", func(ctx context.Context) error { a.fleet.tidy(ctx); return nil })
 	a.onStop("bot", a.bot.Stop)
 	return nil
 }

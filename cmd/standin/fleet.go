@@ -274,6 +274,25 @@ func (f *fleet) standings() (all []standing) {
 	return all
 }
 
+// tidyTime bounds how long the process stays for its drafts.
+const tidyTime = 3 * time.Second
+
+// tidy takes half answers away, once nothing is posted any more: what is still
+// owed is posted after the next start, beside them.
+func (f *fleet) tidy(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, tidyTime)
+	defer cancel()
+	f.mu.Lock()
+	var all sync.WaitGroup
+	for _, m := range f.members {
+		if t, ok := m.ch.(interface{ Tidy(context.Context) }); ok {
+			all.Go(func() { t.Tidy(ctx) })
+		}
+	}
+	f.mu.Unlock()
+	all.Wait()
+}
+
 // settled tells whether no channel is still coming up for the first time.
 func (f *fleet) settled() bool {
 	return !slices.ContainsFunc(f.standings(), func(s standing) bool { return s.State == channels.Connecting })
