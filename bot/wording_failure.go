@@ -71,7 +71,7 @@ func what(c fallback.Cause) string {
 		return "I could not connect to any model: " + unreached(c) + ". This looks like a network problem on the machine I run on."
 	case fallback.CauseUnreachable:
 		if len(c.Attempts) > 1 {
-			return "None of the models could be reached in time: " + tried(c) + "."
+			return "None of the models could be reached in time: " + late(c) + "."
 		}
 		return fmt.Sprintf("%s could not be reached, or did not answer in time.", model)
 	case fallback.CauseDeadline:
@@ -185,6 +185,22 @@ func tried(c fallback.Cause) string {
 	var s []string
 	for _, a := range c.Attempts {
 		s = append(s, fmt.Sprintf("%s (%s)", a.Model, reason(a)))
+	}
+	return strings.Join(s, ", ")
+}
+
+// late lists each candidate; that it was late need not be said of each.
+func late(c fallback.Cause) string {
+	var s []string
+	for _, a := range c.Attempts {
+		name := a.Model.String()
+		switch {
+		case a.Reason != fallback.Timeout:
+			name += " (" + reason(a) + ")"
+		case a.Skipped != "":
+			name += " (passed over)" // no request was made [IL-283]
+		}
+		s = append(s, name)
 	}
 	return strings.Join(s, ", ")
 }

@@ -64,6 +64,7 @@ func TestFailureLines(t *testing.T) {
 			try(gpt, fallback.Unclassified, func(a *fallback.Attempt) { a.Transport = provider.TLSFailed })}}},
 		{"a model that nobody knows", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.ModelNotFound)}}},
 		{"nothing could be reached", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.Timeout), try(gpt, fallback.Timeout)}}},
+		{"nothing could be reached, one was not asked", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.Timeout, skipped), try(gpt, fallback.ServerError)}}},
 		{"one could not be reached", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.Timeout)}}},
 		{"the conversation is too long", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.ContextOverflow)}}},
 		{"a spending limit", &fallback.SummaryError{Attempts: attempts{try(opus, fallback.Budget)}}},
