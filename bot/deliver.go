@@ -3,6 +3,8 @@ package bot
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -269,7 +271,7 @@ func (o *outbox) looked(id string) int {
 // A refusal is for good, a refused notice's too: the room's told pair stays, so
 // that the change is not told twice, and /status still shows it [N7, I3].
 func (o *outbox) send(ctx context.Context, ch channels.Channel, d *Delivery) {
-	r, err := ch.Send(ctx, d.Outbound)
+	r, err := o.post(ctx, ch, d.Outbound)
 	if err == nil {
 		d.State, d.MessageID, d.Error = Sent, r.MessageID, ""
 		return
@@ -285,16 +287,28 @@ func (o *outbox) send(ctx context.Context, ch channels.Channel, d *Delivery) {
 	case channels.Refused:
 		d.State = Refused
 	case channels.Unknown:
-		d.State, d.Next = Unknown, now.Add(firstSendWait)
+		d.State, d.Next = Unknown, now.Add(backoff(d.Attempts))
 	default:
 		d.State, d.Next = Pending, now.Add(backoff(d.Attempts))
 		if known != nil && now.Add(known.RetryAfter).After(d.Next) {
 			d.Next = now.Add(known.RetryAfter)
 		}
-		if now.Sub(d.Created) > sendMaxAge {
-			d.State, d.Error = Refused, "given up after "+sendMaxAge.String()+": "+d.Error
-		}
 	}
+	if d.State != Refused && now.Sub(d.Created) > sendMaxAge {
+		d.State, d.Error = Refused, "given up after "+sendMaxAge.String()+": "+d.Error
+	}
+}
+
+// post calls the channel. A panic in it is one send whose fate is not known,
+// not the end of the daemon.
+func (o *outbox) post(ctx context.Context, ch channels.Channel, out channels.Outbound) (r channels.Receipt, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			o.b.Log.Error("a send panicked", "delivery", out.ID, "channel", out.To.Channel, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = &channels.SendError{Outcome: channels.Unknown, Err: errors.New("the channel broke while sending")}
+		}
+	}()
+	return ch.Send(ctx, out)
 }
 
 // mark writes down what became of a claimed delivery, however long the store

@@ -160,3 +160,45 @@ func TestTheThreadIsNoPartOfAMessagesName(t *testing.T) {
 		}
 	})
 }
+
+// A panic in an adapter is one send whose fate is not known: it is looked up,
+// and made again if it must be. Nobody else notices [I1, I2].
+func TestASendThatPanicsIsMadeAgain(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		sends := 0
+		h.sends(func(ctx context.Context, out channels.Outbound) (channels.Receipt, error) {
+			if sends++; sends == 1 {
+				panic("not foreseen")
+			}
+			return h.room.Send(ctx, out)
+		})
+		h.post(channels.Inbound{Text: "hi"})
+		time.Sleep(5 * time.Second)
+		h.settle()
+		if got := h.room.Texts(); len(got) != 1 || sends != 2 {
+			t.Errorf("the room has %q after %d sends", got, sends)
+		}
+	})
+}
+
+// A send that never tells its fate is tried ever more seldom, and not for ever.
+func TestASendThatNeverTellsIsGivenUp(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		sends := 0
+		h.sends(func(context.Context, channels.Outbound) (channels.Receipt, error) {
+			sends++
+			return channels.Receipt{}, &channels.SendError{Outcome: channels.Unknown, Err: errors.New("HTTP 503")}
+		})
+		h.post(channels.Inbound{Text: "hi"})
+		time.Sleep(25 * time.Hour)
+		h.settle()
+		if at := sends; at > 25*60+10 {
+			t.Errorf("%d sends in 25 hours", at)
+		}
+		before := sends
+		time.Sleep(time.Hour)
+		if sends != before {
+			t.Error("it is still tried after a day")
+		}
+	})
+}
