@@ -170,6 +170,9 @@ func (d *draft) run() {
 			if typing || working && want == "" {
 				d.status(false)
 			}
+			if d.ts == "" && !d.doubt {
+				d.c.drafts.forget(d)
+			}
 			return
 		}
 		if called {

@@ -70,6 +70,17 @@ func (k *drafts) keep(d *draft) {
 	}
 }
 
+// forget lets go of a closed draft that shows nothing: a turn that ends in
+// silence has no post that would claim it.
+func (k *drafts) forget(d *draft) {
+	key := factKey(d.to.Conversation, d.thread)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.kept[key] == d {
+		delete(k.kept, key)
+	}
+}
+
 // claim gives the message of the draft that out makes final, "" when there is
 // none. A draft that out does not fit is taken away: a notice is a post of its
 // own and stands before the answer [N19, N31, SL25].

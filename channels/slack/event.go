@@ -18,7 +18,6 @@ type delivery struct {
 	payload json.RawMessage
 	ack     func() // tells Slack that it is safe with us; once
 	failed  func() // tells Slack that it is not; may be nil
-	attempt int
 }
 
 // outer is the envelope of an Events API payload.
@@ -35,20 +34,18 @@ type outer struct {
 // that are used: an event whose blocks or extras no library knows is a message
 // all the same.
 type event struct {
-	Type         string `json:"type"`
-	SubType      string `json:"subtype"`
-	Channel      string `json:"channel"`
-	ChannelType  string `json:"channel_type"`
-	User         string `json:"user"`
-	Bot          string `json:"bot_id"`
-	Username     string `json:"username"`
-	Text         string `json:"text"`
-	TS           string `json:"ts"`
-	ThreadTS     string `json:"thread_ts"`
-	ParentUser   string `json:"parent_user_id"`
-	Files        []file `json:"files"`
-	UserTeam     string `json:"user_team"`
-	ForeignGuild string `json:"-"`
+	Type        string `json:"type"`
+	SubType     string `json:"subtype"`
+	Channel     string `json:"channel"`
+	ChannelType string `json:"channel_type"`
+	User        string `json:"user"`
+	Bot         string `json:"bot_id"`
+	Username    string `json:"username"`
+	Text        string `json:"text"`
+	TS          string `json:"ts"`
+	ThreadTS    string `json:"thread_ts"`
+	ParentUser  string `json:"parent_user_id"`
+	Files       []file `json:"files"`
 }
 
 // accepted are the subtypes of messages that people mean as messages [SL16].

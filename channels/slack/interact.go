@@ -66,7 +66,6 @@ func choiceBlocks(out channels.Outbound) []slackapi.Block {
 type action struct {
 	Type      string `json:"type"`
 	App       string `json:"api_app_id"`
-	Trigger   string `json:"trigger_id"`
 	Response  string `json:"response_url"`
 	Team      struct{ ID string }
 	Channel   struct{ ID, Name string }

@@ -38,3 +38,24 @@ func TestAPanicCostsOneDelivery(t *testing.T) {
 		t.Errorf("handed over: %+v", in)
 	}
 }
+
+// A turn that ends in silence leaves nothing behind, in Slack or in memory: no
+// post comes that would claim its draft.
+func TestASilentTurnLeavesNoDraft(t *testing.T) {
+	r := newRig(t, setup{})
+	in := r.asked(slacktest.DM, "nothing to say?")
+	for _, thread := range []string{"", "1.1", "2.2"} {
+		d := r.c.Draft(r.ctx, r.to(slacktest.DM, thread), in.ID)
+		d.Working()
+		d.Show("NO")
+		d.Discard()
+		d.Close()
+		<-d.(*draft).done
+	}
+	if n := len(r.c.drafts.kept); n != 0 {
+		t.Errorf("%d drafts are kept", n)
+	}
+	if posts := r.s.Posts(slacktest.DM); len(posts) != 0 {
+		t.Errorf("in the room: %+v", posts)
+	}
+}

@@ -235,7 +235,7 @@ func (c *Channel) connection(ctx context.Context, s *socket) (e ended) {
 			lastEvent = time.Now()
 			quiet.Reset(c.pace.quiet)
 			c.vitals.event()
-			c.take(delivery{kind: req.Type, payload: req.Payload, ack: func() { s.ack(req.EnvelopeID) }, attempt: req.RetryAttempt})
+			c.take(delivery{kind: req.Type, payload: req.Payload, ack: func() { s.ack(req.EnvelopeID) }})
 		}
 	}
 }
