@@ -176,7 +176,7 @@ func TestAThousandMessagesInBadWeatherOnSlack(t *testing.T) {
 				{Code: "internal_error", Applied: true}, {Body: "<html>", Applied: true},
 			}
 			said, met := 0, map[string]int{}
-			block := fmt.Sprintf("\nchannels: {slack: {apiUrl: SLACK, groupPolicy: open, ackReaction: '', streaming: '%s'}}\n", c.streaming)
+			block := fmt.Sprintf("\nchannels: {discord: {enabled: false}, slack: {apiUrl: SLACK, groupPolicy: open, ackReaction: '', streaming: '%s'}}\n", c.streaming)
 			w.serve(block)
 			w.ready("slack")
 			w.weather(crowd{rooms: c.rooms, each: c.each, asked: asked, restart: c.streaming == "partial",
