@@ -19,7 +19,9 @@ import (
 func TestChaos(t *testing.T) {
 	const messages = 120
 	r := newRig(t, setup{
-		before: func(s *slacktest.Server) { s.ResendAfter = 100 * time.Millisecond },
+		// Events are lost on the way so often here that four tries, as Slack gives
+		// each, would not always do.
+		before: func(s *slacktest.Server) { s.ResendAfter, s.Patience = 100*time.Millisecond, 100 },
 		pace:   func(p *pace) { p.stable = 0 },
 		config: func(c *Config) { c.TextChunkLimit = 200 },
 	})

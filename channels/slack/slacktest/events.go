@@ -35,7 +35,7 @@ type Ack struct {
 	Payload         json.RawMessage
 }
 
-// maxAttempts is how often Slack sends an event.
+// maxAttempts is how often Slack sends an event before it gives it up.
 const maxAttempts = 4
 
 // Events gives what the app was told so far.
@@ -169,7 +169,7 @@ func (s *Server) again(e *Event) {
 	}
 	switch {
 	case e.Acked || e.GaveUp:
-	case e.Attempts >= maxAttempts:
+	case e.Attempts >= s.Patience:
 		e.GaveUp = true
 		s.stirLocked()
 	case s.webhook == "" && len(s.readyLocked()) == 0:

@@ -77,6 +77,9 @@ type Server struct {
 	// of http mode are signed with; Ping is the pause between pings of a socket.
 	// All are set before use.
 	ResendAfter, Skew, Ping time.Duration
+	// Patience is how often an event is sent before it is given up; 4 as Slack
+	// does, more for a test whose weather is worse than Slack's.
+	Patience int
 }
 
 // Person is a user of the workspace.
@@ -122,7 +125,7 @@ func Listen(addr string) (*Server, error) {
 		},
 		files: map[string]*File{}, uploads: map[string]*upload{}, triggers: map[string]time.Time{}, hooks: map[string]hook{},
 		faults: map[string][]Fault{}, status: map[string]string{}, tickets: map[string]bool{},
-		ResendAfter: 3 * time.Second, Ping: 2 * time.Second,
+		ResendAfter: 3 * time.Second, Ping: 2 * time.Second, Patience: maxAttempts,
 	}
 	s.http = &http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = s.http.Serve(l) }()
