@@ -164,7 +164,7 @@ func TestAThousandMessagesInBadWeatherOnSlack(t *testing.T) {
 	}{{"off", 20, 10}, {"partial", 50, 20}} { // with drafts, and a restart
 		t.Run(c.streaming, func(t *testing.T) {
 			w := newWire(t)
-			w.slack.ResendAfter = 300 * time.Millisecond
+			w.slack.ResendAfter, w.slack.Patience = 300*time.Millisecond, 100 // four tries, as Slack gives an event, would not always do
 			asked := w.echo()
 			rooms := make([]string, c.rooms)
 			for i := range rooms {
