@@ -32,7 +32,9 @@ type Compiled struct {
 	// as opposed to those that are stored.
 	Profiles []fallback.Profile
 	// RetryMaxWait is STANDIN_SDK_RETRY_MAX_WAIT_SECONDS: the longest hint of a
-	// vendor that a transport may wait for; 0: no cap [M21, failover.md 21.B.5].
+	// vendor that a transport may wait for by itself; 0: no cap [M21, failover.md
+	// 21.B.5]. None of ours waits at all [D13e]; a value that means nothing is
+	// told all the same.
 	RetryMaxWait time.Duration
 	// Accounts are those of the platforms, in the order in which people read them;
 	// those that are off are among them.
