@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,8 +12,30 @@ import (
 	"standin/channels"
 )
 
+// Means is what a promise needs a rig or its adapter to be able to do.
+type Means string
+
+// The means that not every surface has.
+const (
+	Saying   Means = "saying"   // Rig.Say
+	Failing  Means = "failing"  // Rig.Fail
+	Drafting Means = "drafting" // the adapter is a channels.Drafter
+)
+
+// has tells whether the rig has the means.
+func (r Rig) has(m Means) bool {
+	switch m {
+	case Saying:
+		return r.Say != nil
+	case Failing:
+		return r.Fail != nil
+	}
+	_, ok := r.Channel.(channels.Drafter)
+	return ok
+}
+
 // Rig is one adapter with its platform under the test's hand. Channel, To and
-// Seen are required; a promise whose means are nil is skipped.
+// Seen are required, the others unless Contract is told that they are lacking.
 type Rig struct {
 	Channel channels.Channel
 	To      channels.Address // a conversation that Send may use
@@ -35,37 +58,46 @@ type Rig struct {
 const patience = 10 * time.Second
 
 // Contract runs the promises that every adapter keeps. start makes a fresh rig;
-// it is not running yet.
-func Contract(t *testing.T, start func(t *testing.T) Rig) {
+// it is not running yet. without names the means that this surface cannot have,
+// whose promises it does not make; any other that is missing is a fault.
+func Contract(t *testing.T, start func(t *testing.T) Rig, without ...Means) {
 	t.Helper()
 	for _, p := range promises {
+		if p.needs != "" && slices.Contains(without, p.needs) {
+			continue
+		}
 		t.Run(p.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			p.keep(ctx, t, start(t))
+			r := start(t)
+			if p.needs != "" && !r.has(p.needs) {
+				t.Fatalf("the rig has no means of %s", p.needs)
+			}
+			p.keep(ctx, t, r)
 		})
 	}
 }
 
 var promises = []struct {
-	name string
-	keep func(context.Context, *testing.T, Rig)
+	name  string
+	needs Means
+	keep  func(context.Context, *testing.T, Rig)
 }{
-	{"its name is the channel part of its addresses", func(_ context.Context, t *testing.T, r Rig) {
+	{"its name is the channel part of its addresses", "", func(_ context.Context, t *testing.T, r Rig) {
 		if r.Channel.Name() != r.To.Channel {
 			t.Errorf("name %q, address %q", r.Channel.Name(), r.To.Channel)
 		}
 	}},
-	{"Run ends when its context ends", func(ctx context.Context, t *testing.T, r Rig) {
+	{"Run ends when its context ends", "", func(ctx context.Context, t *testing.T, r Rig) {
 		l := listen(ctx, t, r, nil)
 		if err := l.stop(); err != nil && !errors.Is(err, context.Canceled) {
 			t.Errorf("Run gave %v", err)
 		}
 	}},
-	{"what is said is handed over complete and in order", handsOver},
-	{"a message that was not accepted can be handed over again under its ID", redelivers},
-	{"a message is posted once and has a platform id", postsOnce},
-	{"a delivery id that was posted is not posted again", func(ctx context.Context, t *testing.T, r Rig) {
+	{"what is said is handed over complete and in order", Saying, handsOver},
+	{"a message that was not accepted can be handed over again under its ID", Saying, redelivers},
+	{"a message is posted once and has a platform id", "", postsOnce},
+	{"a delivery id that was posted is not posted again", "", func(ctx context.Context, t *testing.T, r Rig) {
 		listen(ctx, t, r, nil)
 		out := r.out("d1", channels.Reply, "said-once")
 		first := r.mustPost(ctx, t, out)
@@ -74,7 +106,7 @@ var promises = []struct {
 		}
 		r.wantCount(t, "said-once", 1)
 	}},
-	{"a notice is posted before the answer, its text untouched", func(ctx context.Context, t *testing.T, r Rig) {
+	{"a notice is posted before the answer, its text untouched", "", func(ctx context.Context, t *testing.T, r Rig) {
 		listen(ctx, t, r, nil)
 		notice := "↪️ Model Fallback: b/two (selected a/one; rate limit)"
 		r.mustPost(ctx, t, r.out("d1", channels.Notice, notice))
@@ -85,12 +117,9 @@ var promises = []struct {
 			t.Errorf("notice at %d, answer at %d in %q", n, a, seen)
 		}
 	}},
-	{"a long answer arrives whole and in order", arrivesWhole},
-	{"an ambiguous send is posted once after the look", ambiguous},
-	{"a send that certainly failed can be tried again", func(ctx context.Context, t *testing.T, r Rig) {
-		if r.Fail == nil {
-			t.Skip("the surface cannot be made to fail")
-		}
+	{"a long answer arrives whole and in order", "", arrivesWhole},
+	{"an ambiguous send is posted once after the look", Failing, ambiguous},
+	{"a send that certainly failed can be tried again", Failing, func(ctx context.Context, t *testing.T, r Rig) {
 		listen(ctx, t, r, nil)
 		out := r.out("d1", channels.Reply, "try-again")
 		r.Fail(channels.NotSent, false)
@@ -99,31 +128,25 @@ var promises = []struct {
 		r.mustPost(ctx, t, out)
 		r.wantCount(t, "try-again", 1)
 	}},
-	{"a refusal says so and leaks no token", func(ctx context.Context, t *testing.T, r Rig) {
-		if r.Fail == nil {
-			t.Skip("the surface cannot be made to fail")
-		}
+	{"a refusal says so and leaks no token", Failing, func(ctx context.Context, t *testing.T, r Rig) {
 		listen(ctx, t, r, nil)
 		r.Fail(channels.Refused, false)
 		r.wantOutcome(ctx, t, r.out("d1", channels.Reply, "unwanted"), channels.Refused)
 		r.wantCount(t, "unwanted", 0)
 	}},
-	{"an empty message is refused", func(ctx context.Context, t *testing.T, r Rig) {
+	{"an empty message is refused", "", func(ctx context.Context, t *testing.T, r Rig) {
 		listen(ctx, t, r, nil)
 		r.wantOutcome(ctx, t, r.out("d1", channels.Reply, ""), channels.Refused)
 	}},
-	{"a send whose context has ended is not sent", func(ctx context.Context, t *testing.T, r Rig) {
+	{"a send whose context has ended is not sent", "", func(ctx context.Context, t *testing.T, r Rig) {
 		listen(ctx, t, r, nil)
 		over, cancel := context.WithCancel(ctx)
 		cancel()
 		r.wantOutcome(over, t, r.out("d1", channels.Reply, "too-late"), channels.NotSent)
 		r.wantCount(t, "too-late", 0)
 	}},
-	{"a draft leaves no trace beside the final text", func(ctx context.Context, t *testing.T, r Rig) {
-		d, ok := r.Channel.(channels.Drafter)
-		if !ok {
-			t.Skip("no drafts")
-		}
+	{"a draft leaves no trace beside the final text", Drafting, func(ctx context.Context, t *testing.T, r Rig) {
+		d := r.Channel.(channels.Drafter)
 		listen(ctx, t, r, nil)
 		draft := d.Draft(ctx, r.To, "")
 		draft.Working()
@@ -139,9 +162,6 @@ var promises = []struct {
 }
 
 func handsOver(ctx context.Context, t *testing.T, r Rig) {
-	if r.Say == nil {
-		t.Skip("nothing can be said")
-	}
 	l := listen(ctx, t, r, nil)
 	ids := map[string]bool{}
 	for i := range 3 {
@@ -162,9 +182,6 @@ func handsOver(ctx context.Context, t *testing.T, r Rig) {
 }
 
 func redelivers(ctx context.Context, t *testing.T, r Rig) {
-	if r.Say == nil {
-		t.Skip("nothing can be said")
-	}
 	fail := errors.New("the store is full")
 	l := listen(ctx, t, r, func(channels.Inbound) error { e := fail; fail = nil; return e })
 	r.Say(1, "again please")
@@ -206,8 +223,8 @@ func arrivesWhole(ctx context.Context, t *testing.T, r Rig) {
 
 func ambiguous(ctx context.Context, t *testing.T, r Rig) {
 	f, ok := r.Channel.(channels.Finder)
-	if !ok || r.Fail == nil {
-		t.Skip("it cannot look, or cannot be made to fail")
+	if !ok {
+		t.Fatal("an adapter whose sends can be ambiguous must be able to look")
 	}
 	listen(ctx, t, r, nil)
 	for i, posted := range []bool{true, false} {
