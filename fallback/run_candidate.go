@@ -65,9 +65,7 @@ func (w *walk) visit(ctx context.Context, i int) (candidate, Verdict, error) {
 	c.pin = s.Pin
 	s.ProbeUsed = w.probed[m.Provider]
 	s.LastProbe = w.throttle.Last(w.ask.Agent, m.Provider)
-	if reason, hit := w.refused.Lookup(w.ask.Session, m, now); hit && c.position > 1 {
-		s.Cached = reason
-	}
+	s.Cached, _ = w.refused.Lookup(w.ask.Session, m, now)
 	v := Visit(s, now)
 	if v.Do == Probe && c.position == 1 && !w.throttle.Take(w.ask.Agent, m.Provider, now) {
 		s.LastProbe = now // another turn was quicker (11.4)

@@ -118,7 +118,7 @@ func (w *walk) remember(c candidate, v Verdict, class Class) {
 	if v.Transient && !FreesSlot(class.Reason) {
 		w.probed[c.model.Provider] = true
 	}
-	if c.position > 1 && (class.Reason == AuthFailed || class.Reason == AuthPermanent) {
+	if c.position > 1 { // primaries are never passed over for a refusal [M12]
 		w.refused.Mark(w.ask.Session, c.model, class.Reason, w.ask.Config.SkipTTL, w.Now())
 	}
 }
