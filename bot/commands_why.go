@@ -7,16 +7,16 @@ import (
 	"standin/fallback"
 )
 
-// pastSteps is how many of the session's latest steps /why reads: some hundred
+// PastSteps is how many of a session's latest steps tell its story: some hundred
 // messages. The last change is found even when it is older.
-const pastSteps = 600
+const PastSteps = 600
 
 // obeyWhy tells the story of the session's last change of model [I10].
 func obeyWhy(ctx context.Context, o *order) (reply, error) {
 	if o.Past == nil {
 		return say(sayNoPast())
 	}
-	steps, err := o.Past.Steps(ctx, o.row.Session, pastSteps)
+	steps, err := o.Past.Steps(ctx, o.row.Session, PastSteps)
 	if err != nil {
 		return reply{}, err
 	}
@@ -36,7 +36,7 @@ func (o *order) explained(ctx context.Context) view {
 	if v.Selected == v.Active || v.Reason != "" && v.Reason != fallback.Unexplained || o.Past == nil {
 		return v
 	}
-	steps, err := o.Past.Steps(ctx, o.row.Session, pastSteps)
+	steps, err := o.Past.Steps(ctx, o.row.Session, PastSteps)
 	if err != nil {
 		o.Log.Error("record not read for a status", "session", o.row.Session, "err", err)
 		return v

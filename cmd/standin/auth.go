@@ -21,21 +21,13 @@ func (w world) authVerb() *verb {
 // authFlags are common to the verbs.
 type authFlags struct {
 	Agent string
-	State string
+	stateFlag
 }
 
 func (f *authFlags) bind(v *verb) {
 	f.Agent = "main"
 	v.Flags().Var(text{&f.Agent, "ID"}, "agent", "Agent whose credentials these are; others fall back on main's.")
-	v.Flags().Var(text{&f.State, "DIR"}, "state", stateHelp)
-}
-
-func (f authFlags) options(w world) store.Options {
-	dir := f.State
-	if dir == "" {
-		dir = stateDir(w.getenv)
-	}
-	return store.Options{Dir: dir}
+	f.stateFlag.bind(v)
 }
 
 type authAddCmd struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"standin/store"
 )
 
 // The help of flags that several verbs have.
@@ -15,6 +18,16 @@ const (
 	configHelp = "Config file (default: $STANDIN_CONFIG, then config.yaml in the state folder)."
 	stateHelp  = "State folder (default: $STANDIN_STATE_DIR, then ~/.standin)."
 )
+
+// stateFlag is --state: where a verb finds what the daemon keeps.
+type stateFlag struct{ State string }
+
+func (f *stateFlag) bind(v *verb) { v.Flags().Var(text{&f.State, "DIR"}, "state", stateHelp) }
+
+// dir is the folder, named or usual [D15].
+func (f stateFlag) dir(w world) string { return cmp.Or(f.State, stateDir(w.getenv)) }
+
+func (f stateFlag) options(w world) store.Options { return store.Options{Dir: f.dir(w)} }
 
 // text is a flag's text, with the word that help shows in its place.
 type text struct {

@@ -48,13 +48,13 @@ func (w world) explainVerb() *verb {
 // questionFlags are common to the verbs that look and change nothing.
 type questionFlags struct {
 	Config string
-	State  string
-	JSON   bool
+	stateFlag
+	JSON bool
 }
 
 func (f *questionFlags) bind(v *verb) {
 	v.Flags().VarP(text{&f.Config, "FILE"}, "config", "c", configHelp)
-	v.Flags().Var(text{&f.State, "DIR"}, "state", stateHelp)
+	f.stateFlag.bind(v)
 	v.Flags().BoolVar(&f.JSON, "json", false, "One JSON document.")
 }
 
@@ -108,8 +108,6 @@ type inquiry struct {
 	credentials *store.Credentials
 	now         time.Time
 }
-
-func (f questionFlags) dir(w world) string { return cmp.Or(f.State, stateDir(w.getenv)) }
 
 // open reads the config and opens the state for reading. What cannot be used is
 // an error for the person, told.
@@ -214,7 +212,7 @@ func (c explainCmd) question(ctx context.Context, q *inquiry) (*question, error)
 		}
 		about.row.Model, about.row.Source, about.row.Origin = parent.Model, parent.Source, parent.Origin
 	}
-	about.steps, err = past{q.db}.Steps(ctx, about.ask.Session, lookBack)
+	about.steps, err = past{q.db}.Steps(ctx, about.ask.Session, bot.PastSteps)
 	return about, err
 }
 

@@ -20,9 +20,9 @@ import (
 // serveCmd is `standin serve`.
 type serveCmd struct {
 	Config string
-	State  string
-	Log    string
-	Debug  bool
+	stateFlag
+	Log   string
+	Debug bool
 }
 
 func (w world) serveVerb() *verb {
@@ -30,7 +30,7 @@ func (w world) serveVerb() *verb {
 	v := w.verb(&c, "serve", "Run the daemon with your config.")
 	v.drains = true
 	v.Flags().VarP(text{&c.Config, "FILE"}, "config", "c", configHelp)
-	v.Flags().Var(text{&c.State, "DIR"}, "state", stateHelp)
+	c.bind(v)
 	v.Flags().Var(text{&c.Log, "FILE"}, "log", "Where the log goes, - for standard error. Default: standin.log in the state folder when this is a terminal, else standard error.")
 	v.Flags().BoolVar(&c.Debug, "debug", false, "Log debug lines too.")
 	return v
@@ -43,10 +43,7 @@ func (c serveCmd) Run(w world) error {
 		fmt.Fprint(w.stderr, noConfig(tried))
 		return exit{code: exitUsage}
 	}
-	dir := c.State
-	if dir == "" {
-		dir = stateDir(w.getenv)
-	}
+	dir := c.dir(w)
 	stored, closeStored := w.stored(dir)
 	defer closeStored()
 	load := func() (*Compiled, []Fault) { return reading{getenv: w.getenv, stored: stored}.load(path) }

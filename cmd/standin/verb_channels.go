@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,14 +19,14 @@ func (w world) channelsVerb() *verb {
 }
 
 type channelsStatusCmd struct {
-	State string
-	JSON  bool
+	stateFlag
+	JSON bool
 }
 
 func (w world) channelsStatusVerb() *verb {
 	var c channelsStatusCmd
 	v := w.verb(&c, "status", "Ask the running daemon how its channels are.")
-	v.Flags().Var(text{&c.State, "DIR"}, "state", "State folder of the daemon (default: $STANDIN_STATE_DIR, then ~/.standin).")
+	c.bind(v)
 	v.Flags().BoolVar(&c.JSON, "json", false, "As JSON.")
 	return v
 }
@@ -36,7 +35,7 @@ func (w world) channelsStatusVerb() *verb {
 // folder: 0 when every channel is ready, 1 when one is not, 2 when no daemon
 // answers.
 func (c channelsStatusCmd) Run(w world) error {
-	dir := cmp.Or(c.State, stateDir(w.getenv))
+	dir := c.dir(w)
 	list, err := askStatus(w.ctx, filepath.Join(dir, socketFile))
 	if err != nil {
 		return exit{exitUsage, fmt.Sprintf("no daemon answers for %s: %v", dir, err)}

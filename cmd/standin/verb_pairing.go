@@ -18,11 +18,7 @@ func (w world) pairingVerb() *verb {
 		w.pairingListVerb(), w.pairingApproveVerb(), w.pairingDenyVerb(), w.pairingRemoveVerb())
 }
 
-type pairingFlags struct {
-	State string
-}
-
-func (f *pairingFlags) bind(v *verb) { v.Flags().Var(text{&f.State, "DIR"}, "state", stateHelp) }
+type pairingFlags struct{ stateFlag }
 
 // platformArgument is the platform that a pairing is of.
 func platformArgument(to *string) argument {
@@ -32,10 +28,6 @@ func platformArgument(to *string) argument {
 // codeArgument is the code of a request.
 func codeArgument(to *string) argument {
 	return argument{name: "code", help: "The code that the person was given.", to: to}
-}
-
-func (f pairingFlags) options(w world) store.Options {
-	return store.Options{Dir: cmp.Or(f.State, stateDir(w.getenv))}
 }
 
 func (f pairingFlags) open(w world) (*store.DB, error) {

@@ -12,9 +12,6 @@ import (
 	"standin/store"
 )
 
-// lookBack is how many of a session's latest steps are read to tell its story.
-const lookBack = 600
-
 // past reads the journal back. It implements bot.Past.
 type past struct{ db *store.DB }
 

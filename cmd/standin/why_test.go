@@ -30,10 +30,10 @@ func TestAnOldChangeIsFound(t *testing.T) {
 	record("first", fallback.Step{What: fallback.StepAttempt, Attempt: &fallback.Attempt{Model: a, Position: 1, Reason: fallback.RateLimit}})
 	record("first", fallback.Step{What: fallback.StepOverride, Write: &fallback.Write{Act: fallback.ActSet, Now: onB}})
 	record("first", fallback.Step{What: fallback.StepAttempt, Attempt: &fallback.Attempt{Model: b, Position: 2, OK: true}})
-	for i := range 2 * lookBack {
+	for i := range 2 * bot.PastSteps {
 		record(fmt.Sprint(i), fallback.Step{What: fallback.StepAttempt, Attempt: &fallback.Attempt{Model: b, Position: 1, OK: true}})
 	}
-	steps, err := past{db}.Steps(t.Context(), session, lookBack)
+	steps, err := past{db}.Steps(t.Context(), session, bot.PastSteps)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,9 @@ func (w *wire) serve(channels string) {
 	path := w.config(channels)
 	ctx, cancel := context.WithCancel(context.Background())
 	w.stop, w.done, w.hup = cancel, make(chan error, 1), make(chan os.Signal, 1)
-	go func(done chan error) { done <- serveCmd{Config: path, State: w.dir, Log: "-"}.Run(w.world(ctx)) }(w.done)
+	go func(done chan error) {
+		done <- serveCmd{Config: path, stateFlag: stateFlag{State: w.dir}, Log: "-"}.Run(w.world(ctx))
+	}(w.done)
 }
 
 // end stops the daemon as a signal does, and wants a clean end [G33].
