@@ -176,19 +176,31 @@ func (l *lanes) Stop(s fallback.SessionID, cause error) (running bool, req *requ
 		}
 		ln.cancel(cause)
 	}
+	// Under the same lock: the job that is cancelled ends at once, and the next
+	// of the queue would start in between.
+	dropped := l.takeLocked(s)
 	l.mu.Unlock()
-	return running, req, l.Drop(s, cause)
+	return running, req, tellDropped(dropped, cause)
 }
 
 // Drop empties the session's queue and leaves its running job alone.
 func (l *lanes) Drop(s fallback.SessionID, cause error) []request {
 	l.mu.Lock()
-	var dropped []job
+	dropped := l.takeLocked(s)
+	l.mu.Unlock()
+	return tellDropped(dropped, cause)
+}
+
+// takeLocked empties the session's queue.
+func (l *lanes) takeLocked(s fallback.SessionID) (dropped []job) {
 	if ln := l.busy[s]; ln != nil {
 		dropped, ln.queue = ln.queue, nil
 	}
-	l.mu.Unlock()
-	var requests []request
+	return dropped
+}
+
+// tellDropped tells those who wait for dropped jobs, and gives their requests.
+func tellDropped(dropped []job, cause error) (requests []request) {
 	for _, j := range dropped {
 		if j.req != nil {
 			requests = append(requests, *j.req)
