@@ -12,6 +12,9 @@ import (
 // parent's choice, instructions, and how much of the past is seen.
 func (t *Turn) rules(cfg *Config, sess Session) (channel fallback.Model, parent fallback.SessionID, system string, turns int) {
 	parent, turns = sess.ParentOf(), cfg.HistoryTurns
+	if t.Fresh {
+		turns = 0
+	}
 	if t.in == nil {
 		return channel, parent, "", turns
 	}

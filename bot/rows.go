@@ -123,6 +123,7 @@ type Ending struct {
 	Parent    fallback.SessionID // becomes Session.Parent; "": it stays
 	with      []Accepted         // the messages of With, for those who wait for them; not for the store
 	KeepRoute bool               // Session.Route stays [S4]
+	Events    int64              // the session's system events up to this one have been taken up; 0: none
 }
 
 // Choice is a user's change of the stored selection [M8].
@@ -147,6 +148,7 @@ var ErrEnded = errors.New("the message has ended already")
 // use; each writes in one transaction.
 type Store interface {
 	People
+	Events
 	// Accept stores a message under its unique key (address and id). fresh is
 	// false when it was stored before, whatever became of it [I2]. The session
 	// row is made when it is missing; without s (turned away) there is none.

@@ -47,7 +47,8 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 	asked := b.Now()
 	prompt := r.prompt()
 	text, heard := b.withOverheard(ctx, cfg, r, prompt)
-	ask, sess, err := b.ask(ctx, cfg, turn, Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: text, in: &in})
+	told, upTo := b.withEvents(ctx, r.row.Session, text)
+	ask, sess, err := b.ask(ctx, cfg, turn, Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: told, in: &in})
 	ask.NoProbe = r.noProbe
 	e = Ending{Session: r.row.Session, Epoch: sess.Epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: prompt, At: asked}}}
 	var out *fallback.Outcome
@@ -67,7 +68,7 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 	}
 	// What was overheard is taken up only now: a turn that never reached a model
 	// leaves it for the next one [S18, session-14].
-	e.Entries[0].Text, e.Heard = text, heard
+	e.Entries[0].Text, e.Heard, e.Events = told, heard, upTo
 	e, tag := b.answered(cfg, turn, r.row, e, out, sess.LastInteraction)
 	b.referAll(cfg, in, r.batch, tag, &e)
 	return e, true
@@ -98,15 +99,16 @@ func (b *Bot) ask(ctx context.Context, cfg *Config, turn string, t Turn) (_ fall
 		}
 		return nil
 	})
-	system = strings.TrimSpace(cfg.Agents[t.Agent].System + "\n\n" + system)
+	hint := ""
 	if sess.Aborted && t.Kind == fallback.Chat {
-		system = strings.TrimSpace(system + "\n\n" + hintAborted) // [S34]
+		hint = hintAborted // [S34]
 	}
 	return fallback.Ask{
-		Run: turn, Session: t.Session, Agent: t.Agent, Kind: t.Kind, Config: cfg.Fallback,
+		Run: turn, Session: t.Session, Agent: t.Agent, Kind: t.Kind, Config: t.limited(cfg.Fallback),
 		Model: t.Model, Fallbacks: t.Fallbacks, Listed: t.Listed, Parent: parent, Channel: channel,
 		Compactions: sess.Compactions, NewSession: sess.Turns == 0,
-		System: system, Messages: conversation(history, t.Text),
+		System:   instructions(cfg.Agents[t.Agent].System, system, t.System, hint),
+		Messages: conversation(history, t.Text),
 	}, sess, err
 }
 
@@ -246,93 +248,4 @@ func visible(text string) (shown string, silent bool) {
 		}
 	}
 	return text, false
-}
-
-// Turn is a run that no message started: a job, a heartbeat. It waits in its
-// session's lane like any other [I9] and never touches what the room was told
-// [D11, N22, N24].
-type Turn struct {
-	Session   fallback.SessionID
-	Agent     fallback.AgentID
-	Kind      fallback.Kind
-	Text      string
-	Model     fallback.Model // the run's own model, zero: the session's
-	Fallbacks []fallback.Model
-	Listed    bool // Fallbacks was given, even if empty
-	// To is where the answer is posted; the zero Address: nowhere.
-	To channels.Address
-
-	in *channels.Inbound // the message of a chat turn, nil otherwise
-}
-
-// Result is what came of a Turn.
-type Result struct {
-	Turn    string // turn id
-	Text    string // the visible answer
-	Why     string // the reason of a silence
-	Failure string // what a person may be told of a failure
-	Outcome *fallback.Outcome
-}
-
-// Turn runs t and returns when it has ended. The error is the engine's: nobody
-// has been told of it; a Turn that a /stop or the end of the daemon cut short
-// gives ErrAborted or ErrShutdown.
-func (b *Bot) Turn(ctx context.Context, t Turn) (Result, error) {
-	if b.isStopping() {
-		return Result{}, ErrShutdown
-	}
-	var res Result
-	var err error
-	done := make(chan struct{})
-	b.lanes.Do(t.Session, job{
-		run: func(lane context.Context) {
-			defer close(done)
-			res, err = b.background(lane, ctx, t)
-		},
-		dropped: func(cause error) { err = cause; close(done) },
-	})
-	select {
-	case <-done:
-		return res, err
-	case <-b.life.Done():
-		return Result{}, ErrShutdown
-	}
-}
-
-// background is one Turn in its lane; it ends with the lane or with its caller.
-func (b *Bot) background(lane, caller context.Context, t Turn) (res Result, err error) {
-	ctx, cancel := context.WithCancelCause(lane)
-	defer cancel(nil)
-	defer context.AfterFunc(caller, func() { cancel(context.Cause(caller)) })()
-	defer func() {
-		if p := recover(); p != nil {
-			b.Log.Error("background turn panicked", "session", t.Session, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = fmt.Errorf("turn panicked: %v", p)
-			res.Failure = sayBroken()
-		}
-	}()
-	cfg, asked := b.Config(), b.Now()
-	res.Turn = b.ID()
-	ask, sess, err := b.ask(ctx, cfg, res.Turn, t)
-	if err == nil {
-		res.Outcome, err = b.Engine.Run(ctx, ask)
-	}
-	if err != nil {
-		res.Failure = whyFailed(err, b.Now()).line
-		return res, err
-	}
-	e := Ending{Session: t.Session, Epoch: sess.Epoch, Turn: res.Turn, How: Answered, Background: true, Entries: []Entry{
-		{Turn: res.Turn, Role: provider.User, Text: t.Text, At: asked}}}
-	text, _ := policy.Untag(res.Outcome.Reply.Text) // there is no message to refer to
-	var silent bool
-	if res.Text, silent = visible(text); silent || res.Text == "" {
-		e.How, res.Why = Silent, "no_reply"
-		e.Why = res.Why
-		return res, b.endAlone(ctx, e)
-	}
-	e.Entries = append(e.Entries, Entry{Turn: res.Turn, Role: provider.Assistant, Text: res.Text, Model: res.Outcome.Used, At: b.Now()})
-	if t.To != (channels.Address{}) {
-		e.Posts = []channels.Outbound{post(res.Turn, channels.Reply, channels.Inbound{To: t.To}, res.Text)}
-	}
-	return res, b.endAlone(ctx, e)
 }

@@ -50,6 +50,10 @@ func (t *tx) end(e bot.Ending) (posted []bot.Delivery, err error) {
 		}
 	}
 
+	if err := t.takeEvents(e.Session, e.Events); err != nil {
+		return nil, err
+	}
+
 	posts := e.Posts
 	if e.Pair != nil {
 		asked, err := t.addPairing(*e.Pair)

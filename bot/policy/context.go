@@ -39,6 +39,23 @@ func WithOverheard(lines []Line, text string) string {
 	return b.String()
 }
 
+// EventsMost bounds the system events that wait in one session.
+const EventsMost = 20
+
+// WithEvents puts system events in front of a message, the oldest first.
+func WithEvents(events []Line, text string) string {
+	if len(events) == 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, e := range events {
+		fmt.Fprintf(&b, "System: (%s) %s\n", e.At.UTC().Format("2006-01-02 15:04 UTC"), oneLine(e.Text, overheardChars))
+	}
+	b.WriteString("\n")
+	b.WriteString(text)
+	return b.String()
+}
+
 // oneLine keeps a line from looking like the end of the context.
 func oneLine(text string, n int) string {
 	return Short(strings.NewReplacer("[", "(", "]", ")").Replace(text), n)
