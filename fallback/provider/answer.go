@@ -9,6 +9,7 @@ type answer struct {
 	watch *watch
 
 	text     strings.Builder
+	calls    []ToolCall
 	streamed bool // OnText got something
 	finish   string
 	tokens   Tokens
@@ -33,9 +34,17 @@ func (a *answer) think(piece string) {
 	}
 }
 
+// asks notes a tool that the model wants used.
+func (a *answer) asks(id, name, input string) {
+	if strings.TrimSpace(input) == "" {
+		input = "{}" // a tool without input is called with nothing at all
+	}
+	a.calls = append(a.calls, ToolCall{ID: id, Name: name, Input: input})
+}
+
 func (a *answer) reply(t *tape) *Reply {
 	if a.finish == "" && t != nil {
 		a.finish = t.finish
 	}
-	return &Reply{Text: a.text.String(), Finish: a.finish, Tokens: a.tokens}
+	return &Reply{Text: a.text.String(), Calls: a.calls, Finish: a.finish, Tokens: a.tokens}
 }

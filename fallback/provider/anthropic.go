@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"encoding/base64"
 	"io"
 	"net/http"
 	"time"
@@ -33,8 +34,11 @@ func speakMessages(ctx context.Context, client *http.Client, a *answer) error {
 			return err
 		}
 		for _, block := range msg.Content {
-			if block.Type == "text" {
+			switch block.Type {
+			case "text":
 				a.text.WriteString(block.Text)
+			case "tool_use":
+				a.asks(block.ID, block.Name, string(block.Input))
 			}
 		}
 		a.finish = string(msg.StopReason)
@@ -45,13 +49,25 @@ func speakMessages(ctx context.Context, client *http.Client, a *answer) error {
 	stream := service.NewStreaming(ctx, params)
 	defer func() { _ = stream.Close() }()
 	ended := false
+	var asked ToolCall // whose input is being told
 	for stream.Next() {
 		switch event := stream.Current(); event.Type {
 		case "message_start":
 			u := event.Message.Usage
 			a.tokens = usageOf(u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokens)
+		case "content_block_start":
+			if b := event.ContentBlock; b.Type == "tool_use" {
+				asked = ToolCall{ID: b.ID, Name: b.Name}
+				a.think(b.Name)
+			}
+		case "content_block_stop":
+			if asked.ID != "" {
+				a.asks(asked.ID, asked.Name, asked.Input)
+				asked = ToolCall{}
+			}
 		case "content_block_delta":
 			a.say(event.Delta.Text)
+			asked.Input += event.Delta.PartialJSON
 			a.think(event.Delta.Thinking + event.Delta.PartialJSON)
 		case "message_delta":
 			if event.Delta.StopReason != "" {
@@ -84,16 +100,49 @@ func messagesParams(c *Call) anthropic.MessageNewParams {
 	if c.System != "" {
 		p.System = []anthropic.TextBlockParam{{Text: c.System}}
 	}
-	for _, m := range c.Messages {
-		if m.Text == "" { // this vendor refuses empty text
-			continue
+	for _, t := range c.Tools {
+		tree := t.schema()
+		schema := anthropic.ToolInputSchemaParam{Properties: tree["properties"], ExtraFields: map[string]any{}}
+		for key, value := range tree {
+			switch key {
+			case "type", "properties":
+			default:
+				schema.ExtraFields[key] = value
+			}
 		}
-		block := anthropic.NewTextBlock(m.Text)
-		if m.Role == Assistant {
-			p.Messages = append(p.Messages, anthropic.NewAssistantMessage(block))
-		} else {
-			p.Messages = append(p.Messages, anthropic.NewUserMessage(block))
+		tool := anthropic.ToolParam{Name: t.Name, InputSchema: schema}
+		if t.Description != "" {
+			tool.Description = anthropic.String(t.Description)
+		}
+		p.Tools = append(p.Tools, anthropic.ToolUnionParam{OfTool: &tool})
+	}
+	for _, m := range c.Messages {
+		blocks := messageBlocks(m)
+		switch {
+		case len(blocks) == 0: // this vendor refuses empty messages
+		case m.Role == Assistant:
+			p.Messages = append(p.Messages, anthropic.NewAssistantMessage(blocks...))
+		default:
+			p.Messages = append(p.Messages, anthropic.NewUserMessage(blocks...))
 		}
 	}
 	return p
+}
+
+// messageBlocks words one message; results stand in front of what is said, as
+// this vendor asks.
+func messageBlocks(m Message) (blocks []anthropic.ContentBlockParamUnion) {
+	for _, r := range m.Results {
+		blocks = append(blocks, anthropic.NewToolResultBlock(r.ID, r.Text, r.Failed))
+	}
+	for _, i := range m.Images {
+		blocks = append(blocks, anthropic.NewImageBlockBase64(i.Type, base64.StdEncoding.EncodeToString(i.Data)))
+	}
+	if m.Text != "" {
+		blocks = append(blocks, anthropic.NewTextBlock(m.Text))
+	}
+	for _, c := range m.Calls {
+		blocks = append(blocks, anthropic.NewToolUseBlock(c.ID, c.input(), c.Name))
+	}
+	return blocks
 }

@@ -15,6 +15,8 @@ import (
 
 	"standin/fallback/provider"
 	pt "standin/fallback/provider/providertest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -107,7 +109,7 @@ func TestAnAnswerComesWithTextFinishAndTokens(t *testing.T) {
 			t.Errorf("pieces %q", *pieces)
 		}
 		r := v.Requests()[0]
-		if r.Model != "model-x" || r.Key != secret || r.Stream != (c.OnText != nil) || r.System != "Be brief." || !slices.Equal(r.Messages, c.Messages) {
+		if r.Model != "model-x" || r.Key != secret || r.Stream != (c.OnText != nil) || r.System != "Be brief." || !cmp.Equal(r.Messages, c.Messages) {
 			t.Errorf("request %+v", r)
 		}
 	})

@@ -32,6 +32,10 @@ func speakOpenAI(ctx context.Context, client *http.Client, a *answer) error {
 			a.say(part.Delta)
 		case fantasy.StreamPartTypeReasoningDelta, fantasy.StreamPartTypeToolInputDelta:
 			a.think(part.Delta)
+		case fantasy.StreamPartTypeToolCall:
+			if !part.ProviderExecuted {
+				a.asks(part.ID, part.ToolCallName, part.ToolCallInput)
+			}
 		case fantasy.StreamPartTypeFinish:
 			a.finished(part.FinishReason, part.Usage)
 		case fantasy.StreamPartTypeError:
@@ -53,6 +57,9 @@ func (a *answer) generate(ctx context.Context, model fantasy.LanguageModel, call
 	for _, part := range resp.Content {
 		if t, ok := fantasy.AsContentType[fantasy.TextContent](part); ok {
 			a.text.WriteString(t.Text)
+		}
+		if t, ok := fantasy.AsContentType[fantasy.ToolCallContent](part); ok && !t.ProviderExecuted {
+			a.asks(t.ToolCallID, t.ToolName, t.Input)
 		}
 	}
 	a.finished(resp.FinishReason, resp.Usage)
@@ -150,19 +157,48 @@ func fantasyCall(c *Call) fantasy.Call {
 		prompt = append(prompt, fantasy.NewSystemMessage(c.System))
 	}
 	for _, m := range c.Messages {
-		if m.Text == "" {
-			continue
+		if m.says() {
+			prompt = append(prompt, fantasyMessages(m)...)
 		}
-		role := fantasy.MessageRoleUser
-		if m.Role == Assistant {
-			role = fantasy.MessageRoleAssistant
-		}
-		prompt = append(prompt, fantasy.Message{Role: role, Content: []fantasy.MessagePart{fantasy.TextPart{Text: m.Text}}})
 	}
 	call := fantasy.Call{Prompt: prompt}
+	for _, t := range c.Tools {
+		call.Tools = append(call.Tools, fantasy.FunctionTool{Name: t.Name, Description: t.Description, InputSchema: t.schema()})
+	}
 	if c.MaxTokens > 0 {
 		limit := int64(c.MaxTokens)
 		call.MaxOutputTokens = &limit
 	}
 	return call
+}
+
+// fantasyMessages words one message. Results are messages of their own in these
+// protocols, and stand in front of what the user says beside them.
+func fantasyMessages(m Message) (all []fantasy.Message) {
+	for _, r := range m.Results {
+		var output fantasy.ToolResultOutputContent = fantasy.ToolResultOutputContentText{Text: r.Text}
+		if r.Failed {
+			output = fantasy.ToolResultOutputContentError{Error: errors.New(r.Text)}
+		}
+		all = append(all, fantasy.Message{Role: fantasy.MessageRoleTool,
+			Content: []fantasy.MessagePart{fantasy.ToolResultPart{ToolCallID: r.ID, Output: output}}})
+	}
+	role := fantasy.MessageRoleUser
+	if m.Role == Assistant {
+		role = fantasy.MessageRoleAssistant
+	}
+	var parts []fantasy.MessagePart
+	if m.Text != "" {
+		parts = append(parts, fantasy.TextPart{Text: m.Text})
+	}
+	for _, i := range m.Images {
+		parts = append(parts, fantasy.FilePart{Data: i.Data, MediaType: i.Type})
+	}
+	for _, c := range m.Calls {
+		parts = append(parts, fantasy.ToolCallPart{ToolCallID: c.ID, ToolName: c.Name, Input: string(c.input())})
+	}
+	if len(parts) > 0 {
+		all = append(all, fantasy.Message{Role: role, Content: parts})
+	}
+	return all
 }

@@ -85,6 +85,11 @@ const (
 type Message struct {
 	Role Role
 	Text string
+	// Calls stand behind the text of an assistant's message. The next message is
+	// then the user's, and its Results answer each of them.
+	Calls   []ToolCall
+	Results []ToolResult
+	Images  []Image // of a user's message
 }
 
 // Call is one request to one model with one credential.
@@ -97,7 +102,8 @@ type Call struct {
 	Auth      Auth
 	System    string
 	Messages  []Message
-	MaxTokens int // 0: the vendor's own limit (Anthropic: 8192)
+	Tools     []Tool // what the model may ask for
+	MaxTokens int    // 0: the vendor's own limit (Anthropic: 8192)
 	Limits    Limits
 	// OnText is called with each piece of streamed answer text, in order, from
 	// the goroutine that runs Call. When it is nil the request is not streamed.
@@ -123,7 +129,8 @@ type Tokens struct {
 // Reply is a completed answer. Text may be empty: the caller judges that [M26].
 type Reply struct {
 	Text   string
-	Finish string // the vendor's own stop reason
+	Calls  []ToolCall // what the model wants done before it goes on
+	Finish string     // the vendor's own stop reason
 	Tokens Tokens
 }
 

@@ -21,6 +21,7 @@ type Act struct {
 	body    string // of an answer that is not in the protocol
 	raw     bool   // body is sent as it is
 	text    string
+	calls   []provider.ToolCall
 	fault   string // envelope of an error inside the stream
 	latency time.Duration
 	pace    time.Duration
@@ -44,6 +45,12 @@ const (
 
 // Answer is a plain success, streamed when the request asks for it.
 func Answer(text string) Act { return Act{status: 200, text: text} }
+
+// Calls says text, "" for none, and asks for tools. An id that is "" is made up
+// in the vendor's way.
+func Calls(text string, calls ...provider.ToolCall) Act {
+	return Act{status: 200, text: text, calls: calls}
+}
 
 // Empty is a well-formed answer that says nothing.
 func Empty() Act { return Act{status: 200} }
@@ -154,7 +161,7 @@ func (a Act) frames(d dialect) (header http.Header, body []frame) {
 	case a.ending == stalled:
 		return header, append(body, frame{hang: true})
 	}
-	body = append(body, frame{data: d.close(a.text)})
+	body = append(body, frame{data: d.close(a.text, a.calls)})
 	if a.ending == lingering {
 		body = append(body, frame{hang: true})
 	}
@@ -162,7 +169,7 @@ func (a Act) frames(d dialect) (header http.Header, body []frame) {
 }
 
 func (a Act) plain(d dialect) []frame {
-	text := d.whole(a.text)
+	text := d.whole(a.text, a.calls)
 	half := frame{data: text[:len(text)/2]}
 	switch {
 	case a.fault != "":

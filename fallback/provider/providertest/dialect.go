@@ -66,22 +66,89 @@ func (d dialect) delta(piece string) string {
 	return d.chunk(`{"content":`+quote(piece)+`}`, "null")
 }
 
-// close ends a stream that said text.
-func (d dialect) close(text string) string {
+// close ends a stream that said text and asks for tools.
+func (d dialect) close(text string, calls []provider.ToolCall) string {
 	switch d.req.API {
 	case provider.AnthropicMessages:
-		return event("content_block_stop", `{"type":"content_block_stop","index":0}`) +
-			event("message_delta", fmt.Sprintf(`{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":%d}}`, spoken(text))) +
+		end := event("content_block_stop", `{"type":"content_block_stop","index":0}`)
+		for i, c := range calls {
+			end += event("content_block_start", fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":{"type":"tool_use","id":%s,"name":%s,"input":{}}}`, i+1, quote(d.callID(c, i)), quote(c.Name)))
+			for _, piece := range halves(c.Input) {
+				end += event("content_block_delta", fmt.Sprintf(`{"type":"content_block_delta","index":%d,"delta":{"type":"input_json_delta","partial_json":%s}}`, i+1, quote(piece)))
+			}
+			end += event("content_block_stop", fmt.Sprintf(`{"type":"content_block_stop","index":%d}`, i+1))
+		}
+		return end + event("message_delta", fmt.Sprintf(`{"type":"message_delta","delta":{"stop_reason":%s,"stop_sequence":null},"usage":{"output_tokens":%d}}`, quote(d.stop(calls)), spoken(text))) +
 			event("message_stop", `{"type":"message_stop"}`)
 	case provider.OpenAIResponses:
-		return event("response.output_text.done", fmt.Sprintf(`{"type":"response.output_text.done","sequence_number":5,"item_id":"msg_%08d","output_index":0,"content_index":0,"text":%s}`, d.id, quote(text))) +
-			event("response.completed", `{"type":"response.completed","sequence_number":6,"response":`+d.whole(text)+`}`)
+		end := event("response.output_text.done", fmt.Sprintf(`{"type":"response.output_text.done","sequence_number":5,"item_id":"msg_%08d","output_index":0,"content_index":0,"text":%s}`, d.id, quote(text)))
+		for i, c := range calls {
+			item := d.callItem(c, i)
+			end += event("response.output_item.added", fmt.Sprintf(`{"type":"response.output_item.added","sequence_number":6,"output_index":%d,"item":%s}`, i+1, d.callItem(provider.ToolCall{ID: c.ID, Name: c.Name}, i))) +
+				event("response.function_call_arguments.delta", fmt.Sprintf(`{"type":"response.function_call_arguments.delta","sequence_number":7,"item_id":"fc_%08d_%d","output_index":%d,"delta":%s}`, d.id, i, i+1, quote(c.Input))) +
+				event("response.function_call_arguments.done", fmt.Sprintf(`{"type":"response.function_call_arguments.done","sequence_number":8,"item_id":"fc_%08d_%d","output_index":%d,"arguments":%s}`, d.id, i, i+1, quote(c.Input))) +
+				event("response.output_item.done", fmt.Sprintf(`{"type":"response.output_item.done","sequence_number":9,"output_index":%d,"item":%s}`, i+1, item))
+		}
+		return end + event("response.completed", `{"type":"response.completed","sequence_number":10,"response":`+d.whole(text, calls)+`}`)
 	}
-	end := d.chunk(`{}`, `"stop"`)
+	end := ""
+	for i, c := range calls {
+		for k, piece := range halves(c.Input) {
+			head := ""
+			if k == 0 {
+				head = fmt.Sprintf(`"id":%s,"type":"function",`, quote(d.callID(c, i)))
+			}
+			name := ""
+			if k == 0 {
+				name = `"name":` + quote(c.Name) + `,`
+			}
+			end += d.chunk(fmt.Sprintf(`{"tool_calls":[{"index":%d,%s"function":{%s"arguments":%s}}]}`, i, head, name, quote(piece)), "null")
+		}
+	}
+	end += d.chunk(`{}`, quote(d.stop(calls)))
 	if d.req.usage {
 		end += event("", fmt.Sprintf(`{"id":"chatcmpl-%08d","object":"chat.completion.chunk","created":%d,"model":%s,"system_fingerprint":"fp_standin","choices":[],"usage":%s}`, d.id, d.created, quote(d.req.Model), d.usage(text)))
 	}
 	return end + event("", "[DONE]")
+}
+
+// stop is the vendor's word for why the answer ends.
+func (d dialect) stop(calls []provider.ToolCall) string {
+	asks := len(calls) > 0
+	switch {
+	case d.req.API == provider.AnthropicMessages && asks:
+		return "tool_use"
+	case d.req.API == provider.AnthropicMessages:
+		return "end_turn"
+	case asks:
+		return "tool_calls"
+	}
+	return "stop"
+}
+
+// callID is the vendor's id of the i-th call of this answer.
+func (d dialect) callID(c provider.ToolCall, i int) string {
+	switch {
+	case c.ID != "":
+		return c.ID
+	case d.req.API == provider.AnthropicMessages:
+		return fmt.Sprintf("toolu_%08d%02d", d.id, i)
+	}
+	return fmt.Sprintf("call_%08d%02d", d.id, i)
+}
+
+// callItem is a call in the Responses protocol.
+func (d dialect) callItem(c provider.ToolCall, i int) string {
+	return fmt.Sprintf(`{"id":"fc_%08d_%d","type":"function_call","status":"completed","call_id":%s,"name":%s,"arguments":%s}`,
+		d.id, i, quote(d.callID(c, i)), quote(c.Name), quote(c.Input))
+}
+
+// halves cuts a call's input in two, as vendors stream it in pieces.
+func halves(input string) []string {
+	if len(input) < 2 {
+		return []string{input}
+	}
+	return []string{input[:len(input)/2], input[len(input)/2:]}
 }
 
 func (d dialect) usage(text string) string {
@@ -94,7 +161,7 @@ func (d dialect) usage(text string) string {
 
 // whole is an answer that is not streamed. An empty text is an answer that
 // says nothing, which each protocol has its own way of.
-func (d dialect) whole(text string) string {
+func (d dialect) whole(text string, calls []provider.ToolCall) string {
 	model := quote(d.req.Model)
 	switch d.req.API {
 	case provider.AnthropicMessages:
@@ -102,18 +169,40 @@ func (d dialect) whole(text string) string {
 		if text != "" {
 			content = `{"type":"text","text":` + quote(text) + `}`
 		}
-		return fmt.Sprintf(`{"id":"msg_%08d","type":"message","role":"assistant","model":%s,"content":[%s],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":%d,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":%d}}`,
-			d.id, model, content, d.req.tokens(), spoken(text))
+		for i, c := range calls {
+			if content != "" {
+				content += ","
+			}
+			content += fmt.Sprintf(`{"type":"tool_use","id":%s,"name":%s,"input":%s}`, quote(d.callID(c, i)), quote(c.Name), c.Input)
+		}
+		return fmt.Sprintf(`{"id":"msg_%08d","type":"message","role":"assistant","model":%s,"content":[%s],"stop_reason":%s,"stop_sequence":null,"usage":{"input_tokens":%d,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":%d}}`,
+			d.id, model, content, quote(d.stop(calls)), d.req.tokens(), spoken(text))
 	case provider.OpenAIResponses:
 		output := ""
 		if text != "" {
 			output = fmt.Sprintf(`{"id":"msg_%08d","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":%s,"annotations":[]}]}`, d.id, quote(text))
 		}
+		for i, c := range calls {
+			if output != "" {
+				output += ","
+			}
+			output += d.callItem(c, i)
+		}
 		return fmt.Sprintf(`{"id":"resp_%08d","object":"response","created_at":%d,"status":"completed","error":null,"incomplete_details":null,"model":%s,"output":[%s],"usage":%s}`,
 			d.id, d.created, model, output, d.usage(text))
 	}
-	return fmt.Sprintf(`{"id":"chatcmpl-%08d","object":"chat.completion","created":%d,"model":%s,"choices":[{"index":0,"message":{"role":"assistant","content":%s,"refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop"}],"usage":%s,"service_tier":"default","system_fingerprint":"fp_standin"}`,
-		d.id, d.created, model, quote(text), d.usage(text))
+	asked := ""
+	for i, c := range calls {
+		if asked != "" {
+			asked += ","
+		}
+		asked += fmt.Sprintf(`{"id":%s,"type":"function","function":{"name":%s,"arguments":%s}}`, quote(d.callID(c, i)), quote(c.Name), quote(c.Input))
+	}
+	if asked != "" {
+		asked = `,"tool_calls":[` + asked + `]`
+	}
+	return fmt.Sprintf(`{"id":"chatcmpl-%08d","object":"chat.completion","created":%d,"model":%s,"choices":[{"index":0,"message":{"role":"assistant","content":%s,"refusal":null,"annotations":[]%s},"logprobs":null,"finish_reason":%s}],"usage":%s,"service_tier":"default","system_fingerprint":"fp_standin"}`,
+		d.id, d.created, model, quote(text), asked, quote(d.stop(calls)), d.usage(text))
 }
 
 // fault is an error inside a stream whose headers said 200. body is the

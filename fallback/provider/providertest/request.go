@@ -20,6 +20,7 @@ type Request struct {
 	Stream   bool
 	System   string
 	Messages []provider.Message
+	Tools    []string // their names
 	Header   http.Header
 	Body     []byte
 
@@ -50,44 +51,113 @@ func readRequest(r *http.Request, body []byte) (req Request, ok bool) {
 	return req, req.readBody(body) == nil
 }
 
-// message is an entry of a conversation in any of the protocols: the text is a
-// string or a list of parts.
+// message is an entry of a conversation in any of the protocols. What is a tool
+// call here and a result there is a role, a type or a part, as the protocol has it.
 type message struct {
-	Role    string `json:"role"`
-	Content words  `json:"content"`
+	Role    string  `json:"role"`
+	Content content `json:"content"`
+	// Chat Completions: the calls of an assistant, and the answer to one.
+	ToolCalls []struct {
+		ID       string `json:"id"`
+		Function struct {
+			Name      string `json:"name"`
+			Arguments string `json:"arguments"`
+		} `json:"function"`
+	} `json:"tool_calls"`
+	ToolCallID string `json:"tool_call_id"`
+	// Responses: each call and each answer is an item of its own.
+	Type      string  `json:"type"`
+	CallID    string  `json:"call_id"`
+	Name      string  `json:"name"`
+	Arguments string  `json:"arguments"`
+	Output    content `json:"output"`
 }
 
-// words is text that a protocol allows as a string or as a list of text parts.
-type words string
+// content is what a protocol allows as a string or as a list of parts.
+type content struct {
+	text    string
+	calls   []provider.ToolCall
+	results []provider.ToolResult
+	images  []provider.Image // types only
+}
 
-// UnmarshalJSON reads either form. Parts without text, such as images, are
-// passed over.
-func (w *words) UnmarshalJSON(data []byte) error {
+// UnmarshalJSON reads either form.
+func (c *content) UnmarshalJSON(data []byte) error {
 	var s string
 	if json.Unmarshal(data, &s) == nil {
-		*w = words(s)
+		c.text = s
 		return nil
 	}
 	var parts []struct {
-		Text string `json:"text"`
+		Type      string          `json:"type"`
+		Text      string          `json:"text"`
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		Input     json.RawMessage `json:"input"`
+		ToolUseID string          `json:"tool_use_id"`
+		Content   *content        `json:"content"`
+		IsError   bool            `json:"is_error"`
+		Source    struct {
+			MediaType string `json:"media_type"`
+		} `json:"source"`
 	}
 	if err := json.Unmarshal(data, &parts); err != nil {
 		return err
 	}
 	for _, p := range parts {
-		*w += words(p.Text)
+		switch p.Type {
+		case "tool_use":
+			c.calls = append(c.calls, provider.ToolCall{ID: p.ID, Name: p.Name, Input: string(p.Input)})
+		case "tool_result":
+			r := provider.ToolResult{ID: p.ToolUseID, Failed: p.IsError}
+			if p.Content != nil {
+				r.Text = p.Content.text
+			}
+			c.results = append(c.results, r)
+		case "image", "image_url", "input_image":
+			c.images = append(c.images, provider.Image{Type: p.Source.MediaType})
+		default:
+			c.text += p.Text
+		}
 	}
 	return nil
 }
 
+// read gives the message as the daemon words it; ok is false for instructions.
+func (m message) read() (provider.Message, bool) {
+	role := provider.User
+	if m.Role == "assistant" || m.Type == "function_call" {
+		role = provider.Assistant
+	}
+	to := provider.Message{Role: role, Text: m.Content.text, Calls: m.Content.calls, Results: m.Content.results, Images: m.Content.images}
+	for _, c := range m.ToolCalls {
+		to.Calls = append(to.Calls, provider.ToolCall{ID: c.ID, Name: c.Function.Name, Input: c.Function.Arguments})
+	}
+	switch {
+	case m.Role == "tool":
+		to.Text, to.Results = "", []provider.ToolResult{{ID: m.ToolCallID, Text: m.Content.text}}
+	case m.Type == "function_call":
+		to.Calls = []provider.ToolCall{{ID: m.CallID, Name: m.Name, Input: m.Arguments}}
+	case m.Type == "function_call_output":
+		to.Results = []provider.ToolResult{{ID: m.CallID, Text: m.Output.text}}
+	}
+	return to, m.Role != "system" && m.Role != "developer"
+}
+
 func (r *Request) readBody(body []byte) error {
 	var b struct {
-		Model         string    `json:"model"`
-		Stream        bool      `json:"stream"`
-		System        words     `json:"system"`
-		Instructions  string    `json:"instructions"`
-		Messages      []message `json:"messages"`
-		Input         []message `json:"input"`
+		Model        string    `json:"model"`
+		Stream       bool      `json:"stream"`
+		System       content   `json:"system"`
+		Instructions string    `json:"instructions"`
+		Messages     []message `json:"messages"`
+		Input        []message `json:"input"`
+		Tools        []struct {
+			Name     string `json:"name"`
+			Function struct {
+				Name string `json:"name"`
+			} `json:"function"`
+		} `json:"tools"`
 		StreamOptions struct {
 			IncludeUsage bool `json:"include_usage"`
 		} `json:"stream_options"`
@@ -96,15 +166,16 @@ func (r *Request) readBody(body []byte) error {
 		return err
 	}
 	r.Model, r.Stream, r.usage = b.Model, b.Stream, b.StreamOptions.IncludeUsage
-	r.System = string(b.System) + b.Instructions
+	r.System = b.System.text + b.Instructions
+	for _, t := range b.Tools {
+		r.Tools = append(r.Tools, t.Name+t.Function.Name)
+	}
 	for _, m := range append(b.Messages, b.Input...) {
-		switch m.Role {
-		case "system", "developer":
-			r.System += string(m.Content)
-		case "assistant":
-			r.Messages = append(r.Messages, provider.Message{Role: provider.Assistant, Text: string(m.Content)})
-		case "user":
-			r.Messages = append(r.Messages, provider.Message{Role: provider.User, Text: string(m.Content)})
+		switch to, said := m.read(); {
+		case said:
+			r.Messages = append(r.Messages, to)
+		default:
+			r.System += to.Text
 		}
 	}
 	return nil
