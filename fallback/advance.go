@@ -13,11 +13,12 @@ type Standing struct {
 	Total     int       // of the chain
 	Order     []Profile // of its provider, as Order gives them
 	Usage     map[ProfileID]Usage
-	Pin       Pin       // the session's, for this provider
-	Cached    Reason    // the skip cache's word, "" for none [M12]
-	ProbeUsed bool      // the provider's transient probe of this run is used up (11.7)
-	LastProbe time.Time // the primary's latest probe by agent and provider (11.4); zero: none
-	Stored    bool      // the provider has stored profiles; others are never gated (11.1)
+	Pin       Pin         // the session's, for this provider
+	Cached    Reason      // the skip cache's word, "" for none [M12]
+	ProbeUsed bool        // the provider's transient probe of this run is used up (11.7)
+	LastProbe time.Time   // the primary's latest probe by agent and provider (11.4); zero: none
+	Off       []ProfileID // those that could serve it and that the operator has switched off
+	Stored    bool        // the provider has stored profiles; others are never gated (11.1)
 }
 
 // Do says what is done with a candidate.
@@ -33,10 +34,11 @@ const (
 // Verdict is what a visit decided.
 type Verdict struct {
 	Do        Do
-	Why       SkipWhy // of a skip
-	Reason    Reason  // what keeps the provider's profiles away: of a skip and of a probe [D13c]
-	Transient bool    // the probe uses up the provider's slot of this run (11.7)
-	Detail    string  // of a skip, for people; the summary adds how to mend it (4.4)
+	Why       SkipWhy   // of a skip
+	Reason    Reason    // what keeps the provider's profiles away: of a skip and of a probe [D13c]
+	Transient bool      // the probe uses up the provider's slot of this run (11.7)
+	Profile   ProfileID // the credential that a skip is about, "" when there is no single one
+	Detail    string    // of a skip, for people; the summary adds how to mend it (4.4)
 }
 
 // The constants of the probes of a cooling primary (11.4).
@@ -48,6 +50,9 @@ const (
 // Visit decides whether a candidate is tried, probed or passed over [M29,
 // failover.md 11]. The user's own profile is always tried [D3].
 func Visit(s Standing, now time.Time) Verdict {
+	if v, ok := s.switchedOff(); ok {
+		return v
+	}
 	if s.Pin.ByPerson() {
 		if slices.ContainsFunc(s.Order, func(p Profile) bool { return p.ID == s.Pin.Profile }) {
 			return Verdict{Do: Try}

@@ -53,6 +53,7 @@ const (
 	CauseAuth         CauseKind = "auth"          // a credential is refused or missing
 	CauseMissingModel CauseKind = "missing_model" // the vendor does not know the model
 	CauseBudget       CauseKind = "budget"        // a spending cap of ours
+	CauseOperator     CauseKind = "operator"      // whoever runs this has switched the credentials off
 	CauseNetwork      CauseKind = "network"       // no vendor could even be connected to
 	CauseUnreachable  CauseKind = "unreachable"   // nothing but timeouts and broken connections
 	CauseDeadline     CauseKind = "deadline"      // the run's own time was over
@@ -110,6 +111,9 @@ func (e *SummaryError) Cause() Cause {
 	if about.Skipped == SkipNoProfile {
 		c.Profile = about.Profile
 	}
+	if kind == CauseOperator {
+		c.Profile, c.Command = about.Profile, EnableCommand(about.Profile)
+	}
 	if i := slices.IndexFunc(all, Attempt.refused); i >= 0 {
 		c.Command = MendCommand(all[i].Model.Provider)
 	}
@@ -164,6 +168,8 @@ func kindOf(e *SummaryError, all []Attempt) (CauseKind, Attempt) {
 		return CauseAuth, first
 	case every(all, is(ModelNotFound)):
 		return CauseMissingModel, first
+	case every(all, is(Operator)):
+		return CauseOperator, first
 	case every(all, is(Budget)):
 		return CauseBudget, first
 	case len(all) > 1 && every(all, Attempt.unconnected):

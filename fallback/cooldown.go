@@ -25,6 +25,12 @@ type Usage struct {
 	Errors       int            // errorCount: all failures since the last restart of the counters
 	Failures     map[Reason]int // failureCounts
 	LastFailure  time.Time
+	// SwitchedOff is since when the operator does not want the profile used; zero:
+	// it may be. See Usage.Switched.
+	SwitchedOff time.Time
+	// Cleared is when the operator last ended all windows; see Usage.Clear. It is
+	// kept beside the state and is no part of UsageStats.
+	Cleared time.Time
 }
 
 // Window is a time during which a profile must not be used; it is usable from
@@ -61,7 +67,7 @@ func Bypasses(providerID string) bool {
 // After is the state after a failure at now. Windows that are open stay as long
 // as they are, counters rise all the same [D2, failover.md 7.4].
 func (u Usage) After(f Failed, cfg CooldownConfig, now time.Time) Usage {
-	if !f.Penalises() || Bypasses(f.Provider) {
+	if !f.Penalises() || Bypasses(f.Provider) || u.outdated(f) {
 		return u
 	}
 	next := u.counting(cfg.orDefaults(), now)
@@ -81,7 +87,10 @@ func (u Usage) After(f Failed, cfg CooldownConfig, now time.Time) Usage {
 
 // Success is the state after an answer at now: no window, no count and no
 // reason is left (7.15), and the ladder starts again from its first step [D1].
-func (u Usage) Success(now time.Time) Usage { return Usage{LastUsed: now} }
+// The operator's own word stays.
+func (u Usage) Success(now time.Time) Usage {
+	return Usage{LastUsed: now, SwitchedOff: u.SwitchedOff, Cleared: u.Cleared}
+}
 
 // counting is a copy to count a new failure into: what is over is gone, field
 // by field (7.9), and the counters start again when nothing failed for a whole

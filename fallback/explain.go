@@ -73,7 +73,8 @@ func Explain(ask Ask, stored Selection, probeDue bool, credentials func(provider
 // caller to add.
 func standing(ask Ask, plan Plan, chain []Model, i int, all, order []Profile, usage map[ProfileID]Usage, now time.Time) Standing {
 	m := chain[i]
-	s := Standing{Model: m, Position: i + 1, Total: len(chain), Order: order, Usage: usage, Stored: len(order) > 0}
+	s := Standing{Model: m, Position: i + 1, Total: len(chain), Order: order, Usage: usage, Stored: len(order) > 0,
+		Off: off(m.Provider, all, usage)}
 	if pin := plan.Pin; pin.Profile.serves(m.Provider) {
 		s.Pin = pin.Among(m.Provider, all) // a pin concerns its own provider only (9.7)
 	}

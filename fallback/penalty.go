@@ -14,6 +14,8 @@ type Failed struct {
 	Status    int // HTTP status, 0 when there was no answer
 	Transport provider.Transport
 	Streamed  bool // the vendor had begun to answer before it failed
+	// Asked is when the call began, zero when unknown.
+	Asked time.Time
 	// RetryAfter is the vendor's hint, 0 for none. It is a time to leave the
 	// vendor alone, never one to wait in a turn [D14, I11].
 	RetryAfter time.Duration

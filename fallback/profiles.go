@@ -49,6 +49,8 @@ const (
 	MissingCredential = "missing_credential"
 	InvalidExpires    = "invalid_expires"
 	Expired           = "expired"
+	// SwitchedOff is ours: the operator does not want it used.
+	SwitchedOff = string(Operator)
 )
 
 // Order gives the profiles of a provider in the order in which they are tried,
@@ -62,7 +64,11 @@ func Order(cfg *Config, providerID string, profiles []Profile, usage map[Profile
 	list, explicit := listed(cfg, id, profiles)
 	entries := make([]entry, 0, len(list))
 	for _, p := range list {
-		if why := ineligible(cfg, id, p, now); why != "" {
+		why := ineligible(cfg, id, p, now)
+		if why == "" && !usage[p.ID].SwitchedOff.IsZero() {
+			why = SwitchedOff
+		}
+		if why != "" {
 			dropped = append(dropped, Ineligible{p.ID, why})
 			continue
 		}

@@ -33,6 +33,9 @@ func (w *walk) skip(ctx context.Context, c candidate, v Verdict) {
 	if v.Why == SkipNoProfile && c.pin.ByPerson() {
 		a.Profile = c.pin.Profile // the one that a person wants, and that is no use
 	}
+	if v.Profile != "" {
+		a.Profile = v.Profile
+	}
 	a.Skipped, a.Reason, a.Detail, a.At = v.Why, v.Reason, v.Detail, w.Now()
 	w.attempts = append(w.attempts, a)
 	w.step(ctx, Step{What: StepSkip, Attempt: &a})

@@ -66,6 +66,9 @@ func (a Attempt) line() string {
 // refused tells whether a credential was the fault.
 func (a Attempt) refused() bool { return a.Reason == AuthFailed || a.Reason == AuthPermanent }
 
+// pastable is a profile id that means nothing to a shell.
+var pastable = regexp.MustCompile(`^[A-Za-z0-9._/:@+-]+$`)
+
 // plainWord is what a shell takes as it is.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9._/:-]+$`)
 

@@ -28,7 +28,8 @@ type UsageStats struct {
 	ErrorCount     int                    `json:"errorCount,omitempty" yaml:"errorCount,omitempty"`
 	FailureCounts  map[string]int         `json:"failureCounts,omitempty" yaml:"failureCounts,omitempty"`
 	LastFailureAt  int64                  `json:"lastFailureAt,omitempty" yaml:"lastFailureAt,omitempty"`
-	Ladders        map[string]LadderStats `json:"ladders,omitempty" yaml:"ladders,omitempty"` // steps by model, "*" for the whole profile
+	SwitchedOffAt  int64                  `json:"switchedOffAt,omitempty" yaml:"switchedOffAt,omitempty"` // by the operator
+	Ladders        map[string]LadderStats `json:"ladders,omitempty" yaml:"ladders,omitempty"`             // steps by model, "*" for the whole profile
 }
 
 // ScopeStats is the open window of one model.
@@ -50,7 +51,7 @@ const wholeLadder = "*"
 // time shows them too.
 func (u Usage) Stats(now time.Time) UsageStats {
 	s := UsageStats{
-		LastUsed: epoch(u.LastUsed), ErrorCount: u.Errors, LastFailureAt: epoch(u.LastFailure),
+		LastUsed: epoch(u.LastUsed), ErrorCount: u.Errors, LastFailureAt: epoch(u.LastFailure), SwitchedOffAt: epoch(u.SwitchedOff),
 	}
 	if u.Disabled.Active(now) {
 		s.DisabledUntil, s.DisabledReason = ending(u.Disabled.Until), string(u.Disabled.Reason)
@@ -96,7 +97,7 @@ func (u Usage) Stats(now time.Time) UsageStats {
 // the steps are read from the counts.
 func (s UsageStats) Usage() Usage {
 	u := Usage{
-		LastUsed: instant(s.LastUsed), Errors: s.ErrorCount, LastFailure: instant(s.LastFailureAt),
+		LastUsed: instant(s.LastUsed), Errors: s.ErrorCount, LastFailure: instant(s.LastFailureAt), SwitchedOff: instant(s.SwitchedOffAt),
 		Disabled: Window{instant(s.DisabledUntil), known(s.DisabledReason)},
 	}
 	if s.BlockedUntil != 0 {
