@@ -13,6 +13,28 @@ CREATE INDEX credentials_by_provider ON credentials (provider);
 CREATE TABLE usage (
     profile  TEXT PRIMARY KEY,
     provider TEXT NOT NULL,
-    state    TEXT NOT NULL CHECK (json_valid(state))
+    state    TEXT NOT NULL CHECK (json_valid(state)),
+    cleared  INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX usage_by_provider ON usage (provider);
+
+-- The operator's order of a provider's profiles, a JSON list of ids (failover.md
+-- 8.1). No row: config says, or they go round.
+CREATE TABLE orders (
+    provider TEXT PRIMARY KEY,
+    profiles TEXT NOT NULL CHECK (json_valid(profiles))
+) STRICT, WITHOUT ROWID;
+
+-- Who changed what by hand, each written with its change. profile is '' for
+-- what concerns a provider.
+CREATE TABLE acts (
+    id       INTEGER PRIMARY KEY,
+    at       INTEGER NOT NULL,
+    profile  TEXT NOT NULL,
+    provider TEXT NOT NULL,
+    what     TEXT NOT NULL,
+    who      TEXT NOT NULL,
+    via      TEXT NOT NULL,
+    detail   TEXT NOT NULL
+) STRICT;
+CREATE INDEX acts_by_profile ON acts (profile, id);

@@ -123,7 +123,7 @@ func (c *Credentials) Profiles(ctx context.Context, a fallback.AgentID, provider
 			seen[p.ID], list = true, append(list, p)
 		}
 	}
-	return list, nil
+	return list, c.rank(ctx, a, providerID, list)
 }
 
 // List gives the agent's own credentials by id, without reading through.
@@ -151,7 +151,7 @@ func (c *Credentials) Get(ctx context.Context, a fallback.AgentID, p fallback.Pr
 // without windows and counts: what the former one was refused for is not its
 // fault, and who has mended a key wants it used at once [IL-023].
 func (c *Credentials) PutCredential(ctx context.Context, a fallback.AgentID, one Credential) error {
-	_, err := c.replace(ctx, a, one, nil)
+	_, err := c.replace(ctx, a, one, nil, nil)
 	return err
 }
 
@@ -159,11 +159,12 @@ func (c *Credentials) PutCredential(ctx context.Context, a fallback.AgentID, one
 // tells whether it did: of two that refresh the same token one wins, and the
 // other reads what the winner stored.
 func (c *Credentials) SwapCredential(ctx context.Context, a fallback.AgentID, was provider.Key, now Credential) (bool, error) {
-	return c.replace(ctx, a, now, &was)
+	return c.replace(ctx, a, now, &was, nil)
 }
 
-// replace writes one; when was is given, only over that secret.
-func (c *Credentials) replace(ctx context.Context, a fallback.AgentID, one Credential, was *provider.Key) (replaced bool, err error) {
+// replace writes one; when was is given, only over that secret. with goes into
+// the same transaction; it hears whether there was one, and with this secret.
+func (c *Credentials) replace(ctx context.Context, a fallback.AgentID, one Credential, was *provider.Key, with func(t *tx, found, same bool) error) (replaced bool, err error) {
 	if one.Provider == "" {
 		one.Provider = one.ID.Provider()
 	}
@@ -181,13 +182,19 @@ func (c *Credentials) replace(ctx context.Context, a fallback.AgentID, one Crede
 	err = f.writeDurably(ctx, "store credential "+string(one.ID), func(t *tx) error {
 		var secret string
 		found, err := t.row(`SELECT secret FROM credentials WHERE profile = ?`, []any{one.ID}, &secret)
+		same := found && secret == one.Secret.Reveal()
 		switch {
 		case err != nil:
 			return err
 		case was != nil && (!found || secret != was.Reveal()):
 			return nil
-		case was == nil && secret != one.Secret.Reveal():
-			if _, err := t.exec(`DELETE FROM usage WHERE profile = ?`, one.ID); err != nil {
+		case was == nil && !same:
+			if err := startAfresh(t, one); err != nil {
+				return err
+			}
+		}
+		if with != nil {
+			if err := with(t, found, same); err != nil {
 				return err
 			}
 		}
@@ -199,9 +206,28 @@ func (c *Credentials) replace(ctx context.Context, a fallback.AgentID, one Crede
 	return replaced && err == nil, err
 }
 
+// startAfresh forgets what a profile's former secret was refused for; that its
+// operator has switched it off stays true.
+func startAfresh(t *tx, one Credential) error {
+	u, err := readState(t, one.ID)
+	if err != nil {
+		return err
+	}
+	if u.SwitchedOff.IsZero() {
+		_, err = t.exec(`DELETE FROM usage WHERE profile = ?`, one.ID)
+		return err
+	}
+	return writeState(t, one.ID, one.Provider, fallback.Usage{SwitchedOff: u.SwitchedOff})
+}
+
 // DeleteCredential removes the agent's own credential and its routing state;
 // found is false when there was none.
 func (c *Credentials) DeleteCredential(ctx context.Context, a fallback.AgentID, p fallback.ProfileID) (found bool, err error) {
+	return c.remove(ctx, a, p, nil)
+}
+
+// remove deletes one; with goes into the same transaction when there was one.
+func (c *Credentials) remove(ctx context.Context, a fallback.AgentID, p fallback.ProfileID, with func(*tx) error) (found bool, err error) {
 	f, err := c.agents.existing(ctx, a)
 	if f == nil || err != nil {
 		return false, err
@@ -211,7 +237,11 @@ func (c *Credentials) DeleteCredential(ctx context.Context, a fallback.AgentID, 
 		if err != nil {
 			return err
 		}
-		found = n > 0
+		if found = n > 0; found && with != nil {
+			if err := with(t); err != nil {
+				return err
+			}
+		}
 		_, err = t.exec(`DELETE FROM usage WHERE profile = ?`, p)
 		return err
 	})

@@ -50,38 +50,47 @@ func (c *Credentials) States(ctx context.Context, a fallback.AgentID) (map[fallb
 // Update replaces one profile's state by change(state) in one transaction and
 // gives the state before and after. change may run again and must not block.
 func (c *Credentials) Update(ctx context.Context, a fallback.AgentID, p fallback.ProfileID, change func(fallback.Usage) fallback.Usage) (was, now fallback.Usage, err error) {
-	owner, providerID := MainAgent, p.Provider()
-	if one, stored, found, err := c.Get(ctx, a, p); err != nil {
+	at, err := c.whose(ctx, a, p)
+	if err != nil {
 		return was, now, err
-	} else if found {
-		owner, providerID = stored, one.Provider
-	} else if extra := c.named(p); extra != nil {
-		providerID = fallback.NormalProvider(extra.Provider)
 	}
-	f, err := c.agents.owned(ctx, owner)
+	f, err := c.agents.owned(ctx, at.owner)
 	if err != nil {
 		return was, now, err
 	}
 	err = f.write(ctx, "update state of "+string(p), func(t *tx) error {
-		var text string
-		found, err := t.row(`SELECT state FROM usage WHERE profile = ?`, []any{p}, &text)
-		if err != nil {
+		if was, err = readState(t, p); err != nil {
 			return err
-		}
-		if found {
-			if was, err = decodeUsage(text); err != nil {
-				return err
-			}
 		}
 		now = change(was)
-		if text, err = encodeUsage(now); err != nil {
-			return err
-		}
-		_, err = t.exec(`INSERT INTO usage (profile, provider, state) VALUES (?1,?2,?3)
-			ON CONFLICT (profile) DO UPDATE SET provider=?2, state=?3`, p, providerID, text)
-		return err
+		return writeState(t, p, at.provider, now)
 	})
 	return was, now, err
+}
+
+// readState reads a profile's state inside a transaction; one without a row is
+// fresh.
+func readState(t *tx, p fallback.ProfileID) (u fallback.Usage, err error) {
+	var text string
+	var cleared int64
+	found, err := t.row(`SELECT state, cleared FROM usage WHERE profile = ?`, []any{p}, &text, &cleared)
+	if err != nil || !found {
+		return u, err
+	}
+	u, err = decodeUsage(text)
+	u.Cleared = moment(cleared)
+	return u, err
+}
+
+// writeState replaces a profile's state.
+func writeState(t *tx, p fallback.ProfileID, providerID string, u fallback.Usage) error {
+	text, err := encodeUsage(u)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(`INSERT INTO usage (profile, provider, state, cleared) VALUES (?1,?2,?3,?4)
+		ON CONFLICT (profile) DO UPDATE SET provider=?2, state=?3, cleared=?4`, p, providerID, text, millis(u.Cleared))
+	return err
 }
 
 func (c *Credentials) named(p fallback.ProfileID) *fallback.Profile {
