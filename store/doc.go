@@ -18,6 +18,8 @@
 //	journal.go      the steps of the runs [I10]
 //	agents.go       a file per agent        credentials.go  what is in it [M15]
 //	usage.go        the routing state of credentials [M23]
+//	takein.go       what older files bring  openclaw.go     OpenClaw's own database
+//	owner.go        who runs on a directory, and how to look at one without a trace
 //	people.go       who was let in [P1, P2], what a room said unasked [S18]
 //	facts.go        what few messages and posts have, in one column
 //	upkeep.go       retention, backup, numbers for people
