@@ -57,6 +57,7 @@ var homes = map[string][]string{
 	"github.com/slack-go/slack":             {"channels/slack"},
 	"github.com/yuin/goldmark":              {"channels/markdown"},
 	"github.com/rivo/uniseg":                {"channels/markdown"},
+	"golang.org/x/oauth2":                   {"fallback/auth"},
 	"golang.org/x/term":                     {"channels/console"},
 	"github.com/charmbracelet/ultraviolet":  {"channels/console"},
 	"github.com/charmbracelet/x/ansi":       {"channels/console"},
