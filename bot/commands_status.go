@@ -94,6 +94,12 @@ func (o *order) windows(ctx context.Context, chain []fallback.Model) (list []win
 			usages[m.Provider] = usage
 		}
 		for id, u := range usage {
+			if off := (window{Profile: id, Reason: fallback.Operator}); !u.SwitchedOff.IsZero() {
+				if !slices.Contains(list, off) {
+					list = append(list, off)
+				}
+				continue
+			}
 			w, blocked := u.Blocking(m.Name, o.now)
 			if !blocked {
 				continue

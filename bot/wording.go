@@ -304,6 +304,10 @@ func sayStatus(s status) string {
 		if w.Model != "" {
 			of = " for " + w.Model
 		}
+		if w.Reason == fallback.Operator {
+			add("Credential %s is switched off by hand; /auth enable %s switches it on", w.Profile, w.Profile)
+			continue
+		}
 		add("Credential %s is resting%s: %s, %s left", w.Profile, of, word(w.Reason), countdown(w.Until.Sub(s.Now)))
 	}
 	line := "Session: " + string(s.Key)

@@ -65,6 +65,8 @@ func what(c fallback.Cause) string {
 		return fmt.Sprintf("%s could not be asked: its credential is missing or was refused.", model)
 	case fallback.CauseMissingModel:
 		return fmt.Sprintf("The provider does not know the model %s.", model)
+	case fallback.CauseOperator:
+		return fmt.Sprintf("%s could not be asked: whoever runs this bot has switched its credential off.", model)
 	case fallback.CauseBudget:
 		return "The spending limit set for this bot is used up."
 	case fallback.CauseNetwork:
@@ -148,6 +150,11 @@ func next(c fallback.Cause) string {
 		return "Whoever runs this bot has to give it a new one." + back
 	case fallback.CauseMissingModel:
 		return "/models lists the others." + back
+	case fallback.CauseOperator:
+		if c.Command != "" {
+			return "They can switch it on again with: " + c.Command + "." + back
+		}
+		return "They can switch it on again with standin auth enable." + back
 	case fallback.CauseBudget:
 		return "Whoever runs this bot can raise it; otherwise I answer again when the next period begins."
 	case fallback.CauseDeadline:
@@ -241,6 +248,8 @@ func word(r fallback.Reason) string {
 		return "out of credit"
 	case fallback.Timeout:
 		return "unavailable or too slow"
+	case fallback.Operator:
+		return "credential switched off by hand"
 	}
 	return strings.ReplaceAll(string(r), "_", " ")
 }

@@ -308,6 +308,8 @@ func skipped(e StoryEvent) string {
 		return "its credentials rest (" + r + "), and it was tried less than 30 s before"
 	case fallback.SkipAuthCache:
 		return "its credential was refused a short while before"
+	case fallback.SkipOperator:
+		return "its credential was switched off by hand"
 	case fallback.SkipBudget:
 		return "the spending limit is reached"
 	}
