@@ -71,11 +71,12 @@ type Options struct {
 // methods may be called from many goroutines.
 type Bot struct {
 	Options
-	lanes   *lanes
-	bundles *bundles
-	outbox  *outbox
-	ledger  ledger
-	started time.Time
+	lanes     *lanes
+	bundles   *bundles
+	outbox    *outbox
+	leftovers *leftovers
+	ledger    ledger
+	started   time.Time
 
 	// life ends when Stop gives up waiting; whatever the bot still does then ends.
 	life context.Context
@@ -103,6 +104,7 @@ func New(o Options) *Bot {
 	b.lanes.stirred = o.Stirred
 	b.bundles = newBundles(b)
 	b.outbox = newOutbox(b)
+	b.leftovers = newLeftovers(b)
 	return b
 }
 
@@ -176,6 +178,9 @@ func (b *Bot) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for interrupted deliveries: %w", err)
 	}
+	if err := b.leftovers.take(ctx); err != nil {
+		return fmt.Errorf("look for drafts that were left behind: %w", err)
+	}
 	rows, err := b.Store.Unended(ctx)
 	if err != nil {
 		return fmt.Errorf("look for messages without an ending: %w", err)
@@ -236,6 +241,9 @@ func (b *Bot) Stop(ctx context.Context) error {
 	}
 	b.die(ErrShutdown)
 	if e := b.within(ctx, lastMoment, b.outbox.ended); err == nil {
+		err = e
+	}
+	if e := b.within(ctx, lastMoment, b.leftovers.rest); err == nil {
 		err = e
 	}
 	if err != nil {

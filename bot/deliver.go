@@ -205,6 +205,7 @@ func (o *outbox) attempt(d Delivery) {
 	case ch == nil:
 		d.State, d.Error = Refused, "there is no channel "+d.To.Channel
 	case ambiguous && !o.mayPost(ctx, ch, &d):
+	case !o.clear(ctx, &d):
 	default:
 		o.send(ctx, ch, &d)
 	}
@@ -264,6 +265,17 @@ func (o *outbox) looked(id string) int {
 	defer o.mu.Unlock()
 	o.looks[id]++
 	return o.looks[id]
+}
+
+// clear takes away what a former process showed of the answer, before it is
+// posted whole. One that cannot be taken away holds the answer up for a few
+// tries only.
+func (o *outbox) clear(ctx context.Context, d *Delivery) bool {
+	err := o.b.leftovers.clear(ctx, d.Turn)
+	if err != nil {
+		d.State, d.Next, d.Error = Pending, o.b.Now().Add(backoff(d.Attempts)), provider.Redact(err.Error())
+	}
+	return err == nil
 }
 
 // send posts the delivery and reads off what is known of it afterwards.
@@ -340,6 +352,7 @@ func (o *outbox) mark(d Delivery) {
 	delete(o.looks, d.ID)
 	o.mu.Unlock()
 	o.b.ledger.settle(d.ID)
+	o.b.leftovers.delivered(d.Turn)
 }
 
 // backoff is the wait after the n-th try.

@@ -16,11 +16,11 @@ type growing struct {
 
 // draft opens a draft where the surface has one and shows that the turn runs.
 // It stands where the answer will.
-func (b *Bot) draft(ctx context.Context, cfg *Config, in channels.Inbound, batch bool) *growing {
+func (b *Bot) draft(ctx context.Context, cfg *Config, turn string, in channels.Inbound, batch bool) *growing {
 	g := &growing{}
 	where := b.refer(cfg, in, batch, policy.Tag{}, []channels.Outbound{{Kind: channels.Reply, ReplyTo: in.ID}})[0].ReplyTo
 	if d, ok := b.Channels[in.To.Channel].(channels.Drafter); ok {
-		if g.draft = d.Draft(ctx, in.To, where); g.draft != nil {
+		if g.draft = d.Draft(ctx, in.To, where, book{b, turn}); g.draft != nil {
 			g.draft.Working()
 		}
 	}

@@ -70,6 +70,13 @@ type Delivery struct {
 	Error     string // of the last try, redacted
 }
 
+// Drafted is the row of a message that shows an answer in the making [I8].
+type Drafted struct {
+	channels.DraftMark
+	Turn string
+	Owed bool // a delivery of its turn is not finished; read only
+}
+
 // DeliveryState is where a delivery stands. Pending → Sending (claimed, before
 // the call) → Sent, or back to Pending (certainly not sent), or Unknown until
 // it was looked up, or Refused for good.
@@ -174,6 +181,17 @@ type Store interface {
 	Claim(ctx context.Context, id string) (bool, error)
 	// Mark stores what became of a claimed delivery.
 	Mark(ctx context.Context, d Delivery) error
-	// Interrupted turns Sending rows of a former process into Unknown.
+	// Interrupted turns Sending rows of a former process into Unknown, and its
+	// drafts into abandoned ones.
 	Interrupted(ctx context.Context) (int, error)
+
+	// KeepDraft stores a draft that is about to be posted, and later its MessageID.
+	// Mark forgets it when the delivery of its turn stands as that very message.
+	KeepDraft(ctx context.Context, d Drafted) error
+	// DropDraft forgets a draft of which nothing stands.
+	DropDraft(ctx context.Context, id string) error
+	// AbandonDraft notes that its adapter has given a draft up.
+	AbandonDraft(ctx context.Context, id string) error
+	// Abandoned gives the drafts that nobody will end, oldest first.
+	Abandoned(ctx context.Context) ([]Drafted, error)
 }

@@ -53,7 +53,7 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 	e = Ending{Session: r.row.Session, Epoch: sess.Epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: prompt, At: asked}}}
 	var out *fallback.Outcome
 	if err == nil {
-		d := b.draft(ctx, cfg, in, r.batch)
+		d := b.draft(ctx, cfg, turn, in, r.batch)
 		defer func() { d.end(out != nil) }()
 		ask.OnText, ask.OnDiscard = d.text, d.discard
 		out, err = b.Engine.Run(ctx, ask)

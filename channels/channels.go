@@ -164,7 +164,8 @@ type Finder interface {
 // Drafter is a Channel that can show an answer while it grows.
 type Drafter interface {
 	// Draft opens a draft for the turn at the address; out of band, best effort.
-	Draft(ctx context.Context, to Address, replyTo string) Draft
+	// What it posts is written down in the book, before; nil: nobody keeps one.
+	Draft(ctx context.Context, to Address, replyTo string, book DraftBook) Draft
 }
 
 // Draft is an answer that is not final. Until Send posts the final text under
@@ -178,4 +179,33 @@ type Draft interface {
 	Discard()
 	// Close ends the draft; a following Send with the same text may adopt it.
 	Close()
+}
+
+// DraftMark is what a later process has to know to take a draft back.
+type DraftMark struct {
+	ID        string    // the adapter's own name of it, unique for ever
+	To        Address   // where it stands, its thread included
+	MessageID string    // the platform's, "" while that is not known
+	Text      string    // what it showed first
+	At        time.Time // it is no older
+}
+
+// DraftBook remembers, beyond the process, the drafts that stand on a surface.
+// A delivery that takes over a draft's message ends the draft by its receipt;
+// all else is told here.
+type DraftBook interface {
+	// Keep writes a draft down: before it is posted, and again with its MessageID.
+	// A draft that cannot be written down must not be posted.
+	Keep(ctx context.Context, m DraftMark) error
+	// Gone says that nothing of the draft stands any more.
+	Gone(ctx context.Context, id string)
+	// Left says that it may stand, and that its adapter has given it up.
+	Left(ctx context.Context, id string)
+}
+
+// Retractor is a Drafter that can take back what another process has shown.
+type Retractor interface {
+	// Retract takes the draft's message away; one that is gone is no error. A
+	// SendError says whether another try makes sense.
+	Retract(ctx context.Context, m DraftMark) error
 }

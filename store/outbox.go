@@ -49,22 +49,30 @@ func (d *DB) Claim(ctx context.Context, id string) (claimed bool, err error) {
 }
 
 // Mark stores state, attempts, next try, receipt and error of a claimed
-// delivery. One that is not claimed stays as it is, so that a mark may be
-// repeated by a caller who was not told whether the first one was written.
+// delivery, and lets go of the draft that it has become. One that is not claimed
+// stays as it is, so that a mark may be repeated by a caller who was not told
+// whether the first one was written.
 func (d *DB) Mark(ctx context.Context, v bot.Delivery) error {
 	return d.main.write(ctx, "mark delivery "+v.ID, func(t *tx) error {
 		_, err := t.exec(`UPDATE outbox SET state = ?, attempts = ?, next = ?, message_id = ?, error = ? WHERE id = ? AND state = 'sending'`,
 			v.State, v.Attempts, millis(v.Next), v.MessageID, v.Error, v.ID)
-		return err
+		if err != nil {
+			return err
+		}
+		return t.adopted(v)
 	})
 }
 
-// Interrupted turns Sending rows of a former process into Unknown and counts
-// the try that was cut short.
+// Interrupted turns Sending rows of a former process into Unknown, counts the
+// try that was cut short, and notes that nobody will end the drafts it showed.
 func (d *DB) Interrupted(ctx context.Context) (n int, err error) {
 	err = d.main.write(ctx, "find interrupted deliveries", func(t *tx) error {
 		changed, err := t.exec(`UPDATE outbox SET state = 'unknown', attempts = attempts + 1 WHERE ` + owed + ` AND state = 'sending'`)
 		n = int(changed)
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(`UPDATE drafts SET abandoned = 1 WHERE turn > ''`) // all; a bound is what the index is walked by
 		return err
 	})
 	return n, err

@@ -144,3 +144,30 @@ CREATE TABLE events (
     at      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX events_by_session ON events (session, id);
+
+-- Messages that show an answer in the making. A row is written before such a
+-- message is posted, and goes when it has become the answer or was taken back:
+-- what a process leaves behind, the next one can find [I8].
+CREATE TABLE drafts (
+    id           TEXT PRIMARY KEY,
+    turn         TEXT NOT NULL,
+    channel      TEXT NOT NULL,
+    account      TEXT NOT NULL,
+    conversation TEXT NOT NULL,
+    thread       TEXT NOT NULL,
+    message_id   TEXT NOT NULL,
+    text         TEXT NOT NULL,
+    at           INTEGER NOT NULL,
+    abandoned    INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE INDEX drafts_by_turn ON drafts (turn);
+
+-- The files of deliveries, until they are sent or refused [I2]. ref is what the
+-- platform calls the upload that stands for one.
+CREATE TABLE outbox_files (
+    delivery TEXT NOT NULL,
+    n        INTEGER NOT NULL,
+    ref      TEXT NOT NULL DEFAULT '',
+    data     BLOB NOT NULL,
+    PRIMARY KEY (delivery, n)
+) STRICT;

@@ -148,7 +148,7 @@ var promises = []struct {
 	{"a draft leaves no trace beside the final text", Drafting, func(ctx context.Context, t *testing.T, r Rig) {
 		d := r.Channel.(channels.Drafter)
 		listen(ctx, t, r, nil)
-		draft := d.Draft(ctx, r.To, "")
+		draft := d.Draft(ctx, r.To, "", nil)
 		draft.Working()
 		draft.Show("wrong-start")
 		draft.Discard()

@@ -2,7 +2,10 @@ package channeltest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
+	"time"
 
 	"standin/channels"
 )
@@ -67,23 +70,102 @@ func (r *Room) noteLocked(e Entry) {
 	r.changed = make(chan struct{})
 }
 
-// Draft implements channels.Drafter: it writes down what a person would see.
-func (r *Room) Draft(_ context.Context, to channels.Address, _ string) channels.Draft {
-	return roomDraft{r, to}
+// Draft implements channels.Drafter: it writes down what a person would see. What
+// it shows stands in the room until it is discarded, or a post stands there.
+func (r *Room) Draft(ctx context.Context, to channels.Address, _ string, book channels.DraftBook) channels.Draft {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.drafted++
+	return &roomDraft{r: r, to: to, book: book, ctx: context.WithoutCancel(ctx), id: fmt.Sprintf("%s-draft-%d", r.name, r.drafted)}
+}
+
+// Standing gives what drafts show in the room, in the order they were opened.
+func (r *Room) Standing() (texts []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, d := range r.standing {
+		texts = append(texts, d.text)
+	}
+	return texts
+}
+
+// Retract implements channels.Retractor.
+func (r *Room) Retract(_ context.Context, m channels.DraftMark) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.noteLocked(Entry{Event: Retracted, To: m.To, Text: m.ID})
+	if r.holds > 0 {
+		r.holds--
+		return &channels.SendError{Outcome: channels.NotSent, Err: errors.New("the test said so")}
+	}
+	r.standing = slices.DeleteFunc(r.standing, func(d *roomDraft) bool { return d.id == m.ID })
+	return nil
+}
+
+// Cling makes the next n retractions fail for a passing reason.
+func (r *Room) Cling(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.holds = n
 }
 
 type roomDraft struct {
-	r  *Room
-	to channels.Address
+	r    *Room
+	to   channels.Address
+	book channels.DraftBook
+	ctx  context.Context // of the book
+	id   string
+	text string
 }
 
-func (d roomDraft) note(event, text string) {
+func (d *roomDraft) note(event, text string) {
 	d.r.mu.Lock()
 	defer d.r.mu.Unlock()
 	d.r.noteLocked(Entry{Event: event, To: d.to, Text: text})
 }
 
-func (d roomDraft) Working()         { d.note(Working, "") }
-func (d roomDraft) Show(text string) { d.note(Drafted, text) }
-func (d roomDraft) Discard()         { d.note(Discarded, "") }
-func (d roomDraft) Close()           { d.note(Finished, "") }
+func (d *roomDraft) Working() { d.note(Working, "") }
+
+func (d *roomDraft) Show(text string) {
+	if d.text == "" && d.book != nil && d.book.Keep(d.ctx, channels.DraftMark{ID: d.id, To: d.to, Text: text, At: time.Now()}) != nil {
+		return
+	}
+	d.r.mu.Lock()
+	if d.text == "" {
+		d.r.standing = append(d.r.standing, d)
+	}
+	d.text = text
+	d.r.mu.Unlock()
+	d.note(Drafted, text)
+}
+
+func (d *roomDraft) Discard() {
+	d.r.mu.Lock()
+	d.r.endLocked(d)
+	d.r.mu.Unlock()
+	d.note(Discarded, "")
+}
+
+func (d *roomDraft) Close() { d.note(Finished, "") }
+
+// endLocked takes a draft away.
+func (r *Room) endLocked(d *roomDraft) {
+	i := slices.Index(r.standing, d)
+	if i < 0 {
+		return
+	}
+	r.standing = slices.Delete(r.standing, i, i+1)
+	d.text = ""
+	if d.book != nil {
+		d.book.Gone(d.ctx, d.id)
+	}
+}
+
+// overtakeLocked takes the drafts away where a post now stands.
+func (r *Room) overtakeLocked(to channels.Address) {
+	for _, d := range slices.Clone(r.standing) {
+		if d.to == to {
+			r.endLocked(d)
+		}
+	}
+}

@@ -33,6 +33,9 @@ type Room struct {
 	changed  chan struct{} // closed and renewed at each entry
 	sending  map[channels.Address]int
 	said     int
+	drafted  int
+	standing []*roomDraft
+	holds    int // retractions that fail
 }
 
 // Fault is what one Send meets instead of success.
@@ -53,6 +56,7 @@ const (
 	Discarded = "discarded" // a draft took its text back
 	Finished  = "finished"  // a draft was closed
 	LookedUp  = "looked up" // a Find for Out.ID
+	Retracted = "retracted" // a Retract for the draft Text
 )
 
 // Entry is one line of a Room's journal.
@@ -231,6 +235,9 @@ func (r *Room) postLocked(out channels.Outbound) channels.Receipt {
 	r.posted = append(r.posted, out)
 	rc := channels.Receipt{MessageID: fmt.Sprintf("%s-post-%d", r.name, len(r.posted))}
 	r.receipts[out.ID] = rc
+	if out.Kind == channels.Reply || out.Kind == channels.Failure {
+		r.overtakeLocked(out.To)
+	}
 	r.noteLocked(Entry{Event: Posted, Out: out})
 	return rc
 }

@@ -26,7 +26,7 @@ type draft struct {
 
 // Draft implements channels.Drafter. Without a terminal there are no drafts:
 // the result does nothing.
-func (c *Console) Draft(_ context.Context, to channels.Address, _ string) channels.Draft {
+func (c *Console) Draft(_ context.Context, to channels.Address, _ string, _ channels.DraftBook) channels.Draft {
 	if !c.opt.Terminal || to.Channel != Name || to.Conversation != Conversation {
 		return silent{}
 	}

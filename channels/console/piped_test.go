@@ -151,7 +151,7 @@ func TestPipedPrintsPlainText(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 	var b bytes.Buffer
-	d := New(Options{In: strings.NewReader(""), Out: &b}).Draft(t.Context(), here, "")
+	d := New(Options{In: strings.NewReader(""), Out: &b}).Draft(t.Context(), here, "", nil)
 	d.Working()
 	d.Show("growing")
 	d.Close()

@@ -32,7 +32,7 @@ func TestTranscript(t *testing.T) {
 				}
 				show("the prompt waits")
 				s.types("what is a quine?\r")
-				d := s.c.Draft(s.Context(), here, "")
+				d := s.c.Draft(s.Context(), here, "", nil)
 				d.Working()
 				s.passes(3200 * time.Millisecond)
 				show("three seconds of work")
@@ -76,7 +76,7 @@ func golden(t *testing.T, file, got string) {
 func TestDraftIsNeverPartOfTheTranscript(t *testing.T) {
 	perform(t, 50, 10, nil, func(s *stage) {
 		s.types("hi\r")
-		d := s.c.Draft(s.Context(), here, "")
+		d := s.c.Draft(s.Context(), here, "", nil)
 		d.Working()
 		d.Show("I am the wrong model")
 		s.passes(tick)
@@ -97,7 +97,7 @@ func TestDraftIsNeverPartOfTheTranscript(t *testing.T) {
 
 func TestDraftThatNobodyMadeFinalGoes(t *testing.T) {
 	perform(t, 40, 10, nil, func(s *stage) {
-		d := s.c.Draft(s.Context(), here, "")
+		d := s.c.Draft(s.Context(), here, "", nil)
 		d.Show("half an ans")
 		d.Close()
 		d.Show("a closed draft does not change")
@@ -118,7 +118,7 @@ func TestLongDraftShowsItsEnd(t *testing.T) {
 		for i := range 20 {
 			text += fmt.Sprintf("row %d\n", i)
 		}
-		d := s.c.Draft(s.Context(), here, "")
+		d := s.c.Draft(s.Context(), here, "", nil)
 		d.Show(text)
 		s.passes(tick)
 		s.sees("\nrow 14\nrow 15\nrow 16\nrow 17\nrow 18\nrow 19\nyou › ▏\n")
@@ -144,7 +144,7 @@ func TestQuietConsoleSleeps(t *testing.T) {
 			}
 		}
 		quiet("at first")
-		d := s.c.Draft(s.Context(), here, "")
+		d := s.c.Draft(s.Context(), here, "", nil)
 		d.Working()
 		before := looks.Load()
 		if s.passes(time.Second); looks.Load() == before {
@@ -158,7 +158,7 @@ func TestQuietConsoleSleeps(t *testing.T) {
 
 func TestQuickWorkShowsNoSpinner(t *testing.T) {
 	perform(t, 40, 10, nil, func(s *stage) {
-		s.c.Draft(s.Context(), here, "").Working()
+		s.c.Draft(s.Context(), here, "", nil).Working()
 		s.passes(unseen - tick)
 		s.sees("\nyou › ▏\n")
 	})
@@ -223,7 +223,7 @@ func TestResize(t *testing.T) {
 func TestCtrlC(t *testing.T) {
 	t.Run("stops the running turn, then leaves", func(t *testing.T) {
 		perform(t, 50, 10, nil, func(s *stage) {
-			s.c.Draft(s.Context(), here, "").Working()
+			s.c.Draft(s.Context(), here, "", nil).Working()
 			s.types("kept\x03")
 			if d := cmp.Diff([]string{"/stop"}, s.said()); d != "" {
 				t.Error(d)

@@ -36,8 +36,9 @@ func newDrafts(c *Channel) *drafts {
 type draft struct {
 	c       *Channel
 	to      channels.Address
-	message string // that is being answered
-	nonce   string // of the message that shows it [I2]
+	message string             // that is being answered
+	nonce   string             // of the message that shows it [I2], and its name in the book
+	book    channels.DraftBook // nil: nobody keeps one
 	wake    chan struct{}
 	done    chan struct{} // closed when the goroutine has ended
 
@@ -50,16 +51,17 @@ type draft struct {
 
 	// The goroutine's own until done is closed.
 	shown  string
-	id     string   // of the message that shows it, "" none
-	doubt  outgoing // was posted, or not: the answer was lost; no nonce: there is none
-	refers string   // what that message refers to
-	marked bool     // the ack reaction was put
+	id     string             // of the message that shows it, "" none
+	doubt  outgoing           // was posted, or not: the answer was lost; no nonce: there is none
+	refers string             // what that message refers to
+	marked bool               // the ack reaction was put
+	noted  channels.DraftMark // as the book has it; no ID: it does not
 }
 
 // Draft implements channels.Drafter. What Discord does not take of a draft is no
 // failure of the turn.
-func (c *Channel) Draft(ctx context.Context, to channels.Address, replyTo string) channels.Draft {
-	d := &draft{c: c, to: to, message: replyTo, nonce: strings.ToLower(rand.Text())[:nonceSize], wake: make(chan struct{}, 1), done: make(chan struct{})}
+func (c *Channel) Draft(ctx context.Context, to channels.Address, replyTo string, keeper channels.DraftBook) channels.Draft {
+	d := &draft{c: c, to: to, message: replyTo, book: keeper, nonce: strings.ToLower(rand.Text())[:nonceSize], wake: make(chan struct{}, 1), done: make(chan struct{})}
 	c.drafts.mu.Lock()
 	old := c.drafts.open[to]
 	c.drafts.open[to] = d
@@ -189,6 +191,9 @@ func (d *draft) show(ctx context.Context, text string) {
 				m.Reference = &discordgo.MessageReference{MessageID: d.refers, ChannelID: target, FailIfNotExists: &gone}
 			}
 		}
+		if !d.record(ctx, text) {
+			return
+		}
 		post := outgoing{MessageSend: m, Nonce: d.nonce, EnforceNonce: true}
 		d.id, err = c.create(ctx, target, post, nil)
 		if se := (*channels.SendError)(nil); err != nil && errors.As(sendError(err), &se) && se.Outcome == channels.Unknown {
@@ -206,6 +211,7 @@ func (d *draft) show(ctx context.Context, text string) {
 		return
 	}
 	d.shown = text
+	d.record(ctx, text)
 }
 
 // type_ shows that the bot is writing; Discord forgets it after ten seconds [D15].

@@ -2,8 +2,11 @@ package discord
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"standin/channels"
@@ -20,6 +23,11 @@ func (d *draft) finish(ctx context.Context) {
 	}
 	if d.id == "" {
 		d.c.drafts.forget(d)
+		if d.doubt.Nonce != "" {
+			d.left(ctx)
+		} else {
+			d.gone(ctx)
+		}
 		return
 	}
 	time.AfterFunc(d.c.pace.orphan, d.drop)
@@ -100,6 +108,9 @@ func (ds *drafts) settle(ctx context.Context, out channels.Outbound, adoptable b
 	select {
 	case <-d.done:
 	case <-ctx.Done():
+		d.mu.Lock()
+		d.taken = false // for the next try, or for Tidy
+		d.mu.Unlock()
 		return ""
 	}
 	ds.forget(d)
@@ -117,11 +128,16 @@ func (ds *drafts) settle(ctx context.Context, out channels.Outbound, adoptable b
 	return ""
 }
 
-// became tells that a delivery stands, in place of its draft or not.
-func (ds *drafts) became(delivery string) {
+// became tells that a delivery stands as the message id, "" if it never will. A
+// draft that it did not take over is taken away.
+func (ds *drafts) became(ctx context.Context, delivery, id string) {
 	ds.mu.Lock()
+	d := ds.become[delivery]
 	delete(ds.become, delivery)
 	ds.mu.Unlock()
+	if d != nil && d.id != id {
+		d.remove(ctx)
+	}
 }
 
 // find learns the id of a message whose posting got no answer, so that it can be
@@ -137,6 +153,7 @@ func (d *draft) find(ctx context.Context, times int) bool {
 		}
 		if err == nil {
 			d.id, d.shown, d.doubt = id, d.doubt.Content, outgoing{}
+			d.record(ctx, d.shown)
 			break
 		}
 		var ce *callError
@@ -150,18 +167,118 @@ func (d *draft) find(ctx context.Context, times int) bool {
 
 // remove takes the message back.
 func (d *draft) remove(ctx context.Context) {
-	path := "channels/" + d.to.Conversation + "/messages/" + d.id
-	for range tries {
-		err := d.c.api.do(ctx, call{method: http.MethodDelete, path: path}, nil)
+	err := d.c.take(ctx, d.to.Conversation, d.id)
+	if err != nil {
+		d.c.log.Warn("a draft could not be taken back", "conversation", d.to.Conversation, "message", d.id, "err", err)
+		d.left(ctx)
+	} else {
+		d.gone(ctx)
+	}
+	d.id, d.shown = "", ""
+}
+
+// take deletes a message of ours; one that is gone is taken.
+func (c *Channel) take(ctx context.Context, conversation, id string) error {
+	for try := 1; ; try++ {
+		err := c.api.do(ctx, call{method: http.MethodDelete, path: "channels/" + conversation + "/messages/" + id}, nil)
 		if err == nil || statusOf(err) == http.StatusNotFound {
-			d.id, d.shown = "", ""
-			return
+			return nil
 		}
 		var ce *callError
-		if !errors.As(err, &ce) || sleep(ctx, max(ce.RetryAfter, d.c.pace.edit)) != nil {
-			break
+		if try == tries || !errors.As(err, &ce) || sleep(ctx, max(ce.RetryAfter, c.pace.edit)) != nil {
+			return err
 		}
 	}
-	d.c.log.Warn("a draft could not be taken back", "conversation", d.to.Conversation, "message", d.id)
-	d.id, d.shown = "", ""
+}
+
+// record writes the draft into the book: what it shows first, before it is
+// posted, and the id of its message when that is known. False means that it must
+// not be posted: nobody could find it after this process.
+func (d *draft) record(ctx context.Context, text string) bool {
+	if d.book == nil || d.noted.ID != "" && d.noted.MessageID == d.id {
+		return true
+	}
+	m := d.noted
+	if m.ID == "" {
+		m = channels.DraftMark{ID: d.nonce, To: d.to, Text: text, At: d.c.now()}
+	}
+	m.MessageID = d.id
+	if err := d.book.Keep(ctx, m); err != nil {
+		d.c.log.Warn("a draft is not written down", "conversation", d.to.Conversation, "err", err)
+		return false
+	}
+	d.noted = m
+	return true
+}
+
+// gone and left tell the book, if it knows of the draft, what became of it.
+func (d *draft) gone(ctx context.Context) {
+	if d.noted.ID != "" {
+		d.book.Gone(ctx, d.noted.ID)
+		d.noted = channels.DraftMark{}
+	}
+}
+
+func (d *draft) left(ctx context.Context) {
+	if d.noted.ID != "" {
+		d.book.Left(ctx, d.noted.ID)
+	}
+}
+
+// Retract implements channels.Retractor. A message whose id is not known is
+// looked for among our own of that moment: by its nonce, or by what it showed.
+func (c *Channel) Retract(ctx context.Context, m channels.DraftMark) error {
+	id := m.MessageID
+	if id == "" {
+		var err error
+		if id, err = c.drawn(ctx, m); err != nil {
+			return sendError(err)
+		}
+	}
+	if id == "" {
+		return nil
+	}
+	if err := c.take(ctx, m.To.Conversation, id); err != nil {
+		return sendError(err)
+	}
+	return nil
+}
+
+// drawAround is how long before and after it was written down a draft can have
+// been posted: clocks differ, and calls wait.
+const drawAround = time.Minute
+
+// drawn finds the message of a draft, "" when there is none.
+func (c *Channel) drawn(ctx context.Context, m channels.DraftMark) (string, error) {
+	if id, known := c.echoes.get(m.ID, c.now()); known {
+		return id, nil
+	}
+	self, err := c.whoAmI(ctx)
+	if err != nil {
+		return "", err
+	}
+	query := url.Values{"limit": {"100"}, "after": {snowflakeAt(m.At.Add(-drawAround))}}
+	history, err := c.history(ctx, m.To.Conversation, query)
+	if codeOf(err) == codeUnknownChannel {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	for i := len(history) - 1; i >= 0; i-- { // oldest first
+		var p posted
+		if json.Unmarshal(history[i], &p) != nil || p.Author.ID != self || timeOf(p.ID).After(m.At.Add(drawAround)) {
+			continue
+		}
+		if n, told := p.Nonce.(string); told && n != "" {
+			if n == m.ID {
+				return p.ID, nil
+			}
+			continue // it is something else
+		}
+		if _, claimed := c.claims.get(p.ID, c.now()); !claimed && strings.TrimSpace(p.Content) == strings.TrimSpace(m.Text) {
+			return p.ID, nil
+		}
+	}
+	return "", nil
 }

@@ -38,7 +38,7 @@ func TestADraftWhosePostingWasNotAnswered(t *testing.T) {
 				f := post
 				spoil(&f)
 				w.s.Break(f)
-				d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "")
+				d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "", nil)
 				d.Show("the ans")
 				w.await("it was posted", func() bool { return w.s.Count(discordtest.REST, "POST /channels/"+w.room.ID+"/messages") > 0 })
 				c.do(w, d)
@@ -57,7 +57,7 @@ func TestADraftAboveALaterPostIsNotAdopted(t *testing.T) {
 	if _, err := w.c.Send(t.Context(), late); err == nil {
 		t.Fatal("it was sent")
 	}
-	d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "")
+	d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "", nil)
 	d.Show("the ans")
 	w.await("it is shown", func() bool { return len(w.texts(w.room.ID)) == 1 })
 	w.mustSend(late)
@@ -69,7 +69,7 @@ func TestADraftAboveALaterPostIsNotAdopted(t *testing.T) {
 // A process that ends before the answer is posted takes the half of it away.
 func TestTidyLeavesNoHalfAnswer(t *testing.T) {
 	w := newWorld(t, setup{config: func(c *Config) { c.Streaming = streamPartial }})
-	d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "")
+	d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "", nil)
 	d.Show("the ans")
 	w.await("it is shown", func() bool { return len(w.texts(w.room.ID)) == 1 })
 	d.Close()
@@ -80,7 +80,7 @@ func TestTidyLeavesNoHalfAnswer(t *testing.T) {
 // The same when the answer has been tried, and could not take its place yet.
 func TestTidyLeavesNoDraftThatWasToBecomeTheAnswer(t *testing.T) {
 	w := newWorld(t, setup{config: func(c *Config) { c.Streaming = streamPartial }})
-	d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "")
+	d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "", nil)
 	d.Show("the ans")
 	w.await("it is shown", func() bool { return len(w.texts(w.room.ID)) == 1 })
 	d.Close()

@@ -35,7 +35,7 @@ func TestPreview(t *testing.T) {
 // A draft becomes the answer in place, where nothing was said since.
 func TestADraftBecomesTheAnswer(t *testing.T) {
 	w := newWorld(t, setup{config: func(c *Config) { c.Streaming = streamPartial }})
-	d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "")
+	d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "", nil)
 	d.Show("the ans")
 	w.await("it is shown", func() bool { return strings.Join(w.texts(w.room.ID), "") == "the ans" })
 	first := w.s.Posts(w.room.ID)[0]
@@ -54,7 +54,7 @@ func TestADraftBecomesTheAnswer(t *testing.T) {
 // and the answer is posted anew [N31].
 func TestANoticeIsAboveTheAnswer(t *testing.T) {
 	w := newWorld(t, setup{config: func(c *Config) { c.Streaming = streamPartial }})
-	d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "")
+	d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "", nil)
 	d.Show("the ans")
 	w.await("it is shown", func() bool { return len(w.texts(w.room.ID)) == 1 })
 	d.Close()
@@ -69,7 +69,7 @@ func TestANoticeIsAboveTheAnswer(t *testing.T) {
 func TestADraftWithoutItsReferenceIsReplaced(t *testing.T) {
 	w := newWorld(t, setup{config: func(c *Config) { c.Streaming = streamPartial }})
 	asked := w.s.Say(w.alice, w.room, "question")
-	d := w.c.Draft(t.Context(), w.c.address(w.room.ID), asked.ID)
+	d := w.c.Draft(t.Context(), w.c.address(w.room.ID), asked.ID, nil)
 	d.Show("the ans")
 	w.await("it is shown", func() bool { return len(w.texts(w.room.ID)) == 1 })
 	d.Close()
@@ -87,14 +87,14 @@ func TestDraftsDoNotStay(t *testing.T) {
 	t.Run("its turn is over", func(t *testing.T) {
 		w := newWorld(t, setup{config: func(c *Config) { c.Streaming = streamPartial }})
 		ctx, cancel := context.WithCancel(t.Context())
-		w.c.Draft(ctx, w.c.address(w.room.ID), "").Show("the ans")
+		w.c.Draft(ctx, w.c.address(w.room.ID), "", nil).Show("the ans")
 		w.await("it is shown", func() bool { return len(w.texts(w.room.ID)) == 1 })
 		cancel()
 		w.await("it is gone", func() bool { return len(w.texts(w.room.ID)) == 0 })
 	})
 	t.Run("it is never sent", func(t *testing.T) {
 		w := newWorld(t, setup{config: func(c *Config) { c.Streaming = streamPartial }, pace: func(p *pace) { p.orphan = 50 * time.Millisecond }})
-		d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "")
+		d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "", nil)
 		d.Show("the ans")
 		w.await("it is shown", func() bool { return len(w.texts(w.room.ID)) == 1 })
 		d.Close()
@@ -105,7 +105,7 @@ func TestDraftsDoNotStay(t *testing.T) {
 // Typing is shown at once and again before it fades, until the draft is closed.
 func TestTyping(t *testing.T) {
 	w := newWorld(t, setup{})
-	d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "")
+	d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "", nil)
 	d.Working()
 	typed := func() int { return w.s.Count(discordtest.REST, "POST /channels/"+w.room.ID+"/typing 204") }
 	w.await("it is typing", func() bool { return typed() >= 3 })
@@ -138,7 +138,7 @@ func TestAckReaction(t *testing.T) {
 				in := w.next()
 				typed := "POST /channels/" + m.where.ID + "/typing"
 				before := w.s.Count(discordtest.REST, typed)
-				d := w.c.Draft(t.Context(), in.To, in.ID)
+				d := w.c.Draft(t.Context(), in.To, in.ID, nil)
 				d.Working()
 				w.await("it is typing", func() bool { return w.s.Count(discordtest.REST, typed) > before })
 				if got := w.s.Reacted(said, "👀"); got != m.want {
@@ -155,7 +155,7 @@ func TestAckReaction(t *testing.T) {
 func TestADraftThatFails(t *testing.T) {
 	w := newWorld(t, setup{config: func(c *Config) { c.Streaming = streamPartial }})
 	w.s.Break(discordtest.Fault{Method: http.MethodPost, Path: "/messages", Status: 500})
-	d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "")
+	d := w.c.Draft(t.Context(), w.c.address(w.room.ID), "", nil)
 	d.Show("lost")
 	w.await("it was tried", func() bool { return w.s.Count(discordtest.REST, "POST /channels/"+w.room.ID+"/messages 500") == 1 })
 	d.Close()

@@ -94,6 +94,9 @@ func (c *Channel) Post(ctx context.Context, out channels.Outbound, files ...chan
 		if !errors.As(err, &se) {
 			err = sendError(err)
 		}
+		if channels.OutcomeOf(err) == channels.Refused {
+			c.drafts.became(ctx, out.ID, "")
+		}
 		return channels.Receipt{}, err
 	}
 	return p.receipt(), nil
@@ -144,7 +147,7 @@ func (c *Channel) postAll(ctx context.Context, out channels.Outbound, p *progres
 		c.claim(id, out.ID)
 		c.stands(p.target, id)
 	}
-	c.drafts.became(out.ID)
+	c.drafts.became(ctx, out.ID, p.ids[0])
 	c.stopThinking(ctx, out)
 	return nil
 }

@@ -22,24 +22,22 @@ type drafts struct {
 	mu   sync.Mutex
 	kept map[string]*draft // by conversation and thread
 	// become are the messages that a final text takes over, by delivery, until it has.
-	become map[string]draftMessage
+	become map[string]*draft
 
 	dropping sync.WaitGroup // what is being taken away
 }
 
-type draftMessage struct{ conversation, ts string }
-
 func newDrafts(c *Channel) *drafts {
-	return &drafts{c: c, kept: map[string]*draft{}, become: map[string]draftMessage{}}
+	return &drafts{c: c, kept: map[string]*draft{}, become: map[string]*draft{}}
 }
 
 // Draft implements channels.Drafter. All it does is out of band: a draft that
 // Slack does not take is no failure of the turn.
-func (c *Channel) Draft(ctx context.Context, to channels.Address, replyTo string) channels.Draft {
+func (c *Channel) Draft(ctx context.Context, to channels.Address, replyTo string, keeper channels.DraftBook) channels.Draft {
 	d := &draft{
-		c: c, to: to, message: tsOf(replyTo), ctx: context.WithoutCancel(ctx), id: "draft-" + rand.Text(),
-		since: stampOf(c.now().Add(-clockSkew)),
-		wake:  make(chan struct{}, 1), done: make(chan struct{}),
+		c: c, to: to, message: tsOf(replyTo), ctx: context.WithoutCancel(ctx), book: keeper,
+		id: "draft-" + rand.Text(), since: c.now(),
+		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	d.thread = to.Thread
 	f, known := c.facts.get(factKey(to.Conversation, d.message), c.now())
@@ -72,12 +70,15 @@ type draft struct {
 	closed  bool
 	wake    chan struct{}
 
-	id    string // in the metadata of the message that shows it
-	since string // the message cannot be older than this message id
+	id    string             // in the metadata of the message that shows it
+	since time.Time          // the message cannot be older
+	book  channels.DraftBook // nil: nobody keeps one
 
-	done  chan struct{} // closed when the goroutine is
-	ts    string        // of the message that shows it; the goroutine's until done, as doubt is
-	doubt bool          // a message may show it whose id Slack's lost answer had
+	done chan struct{} // closed when the goroutine is
+	// The goroutine's own until done is closed.
+	ts    string // of the message that shows it
+	doubt bool   // a message may show it whose id Slack's lost answer had
+	first string // what it showed first; "" while it is not in the book
 }
 
 func (d *draft) change(f func()) {
@@ -170,8 +171,13 @@ func (d *draft) run() {
 			if typing || working && want == "" {
 				d.status(false)
 			}
-			if d.ts == "" && !d.doubt {
+			switch {
+			case d.ts == "" && !d.doubt:
 				d.c.drafts.forget(d)
+				d.gone()
+			case d.doubt, want == "": // it may stand, and is none to be taken over
+				d.c.drafts.forget(d)
+				d.left()
 			}
 			return
 		}
@@ -222,11 +228,15 @@ func (d *draft) write(text string) bool {
 		if d.ts == "" {
 			return true
 		}
-		if !d.c.remove(d.ctx, d.to.Conversation, d.ts) {
+		if d.c.remove(d.ctx, d.to.Conversation, d.ts) != nil {
 			return false // the final text can still take its place
 		}
 		d.ts = ""
+		d.gone()
 		return true
+	}
+	if d.ts == "" && !d.record(text) {
+		return false
 	}
 	opts := []slackapi.MsgOption{
 		slackapi.MsgOptionText(summary(text), false), slackapi.MsgOptionBlocks(blocksFor(text)...), slackapi.MsgOptionDisableLinkUnfurl(),
@@ -234,6 +244,7 @@ func (d *draft) write(text string) bool {
 	if d.thread != "" {
 		opts = append(opts, slackapi.MsgOptionTS(d.thread))
 	}
+	posted := d.ts == ""
 	err := d.c.writing(d.ctx, func(ctx context.Context) (err error) {
 		if d.ts != "" {
 			_, _, _, err = d.c.api.UpdateMessageContext(ctx, d.to.Conversation, d.ts, opts...)
@@ -246,6 +257,10 @@ func (d *draft) write(text string) bool {
 	if err != nil {
 		d.doubt = d.ts == "" && channels.OutcomeOf(err) == channels.Unknown
 		d.c.log.Debug("draft not shown", "conversation", d.to.Conversation, "err", err)
+		return false
 	}
-	return err == nil
+	if posted {
+		d.record(text)
+	}
+	return true
 }

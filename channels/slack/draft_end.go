@@ -19,9 +19,11 @@ const findTries = 3
 func (d *draft) find(tries int) bool {
 	for ; d.doubt && tries > 0; tries-- {
 		p := &progress{parts: make([]string, 1)}
-		err := d.c.lookFor(d.ctx, d.id, d.to.Conversation, d.thread, d.since, p)
+		err := d.c.lookFor(d.ctx, d.id, d.to.Conversation, d.thread, stampOf(d.since.Add(-clockSkew)), p)
 		if err == nil {
-			d.ts, d.doubt = p.parts[0], false
+			if d.ts, d.doubt = p.parts[0], false; d.ts != "" {
+				d.record("")
+			}
 			break
 		}
 		if tries == 1 || sleep(d.ctx, max(d.c.pace.update, retryAfter(err))) != nil {
@@ -36,14 +38,14 @@ func (d *draft) find(tries int) bool {
 const removeTries = 4
 
 // remove deletes a message of ours; one that is gone is removed.
-func (c *Channel) remove(ctx context.Context, conversation, ts string) bool {
+func (c *Channel) remove(ctx context.Context, conversation, ts string) error {
 	for try := 1; ; try++ {
 		err := c.writing(ctx, func(ctx context.Context) error {
 			_, _, err := c.api.DeleteMessageContext(ctx, conversation, ts)
 			return err
 		})
 		if err == nil || codeOf(err) == "message_not_found" {
-			return true
+			return nil
 		}
 		var known *channels.SendError
 		wait := c.pace.update
@@ -52,9 +54,60 @@ func (c *Channel) remove(ctx context.Context, conversation, ts string) bool {
 		}
 		if try == removeTries || channels.OutcomeOf(err) == channels.Refused || sleep(ctx, wait) != nil {
 			c.log.Warn("draft not removed", "conversation", conversation, "message", ts, "err", err)
-			return false
+			return err
 		}
 	}
+}
+
+// record writes the draft into the book: what it shows first, before it is
+// posted, and the id of its message when that is known. False means that it must
+// not be posted: nobody could find it after this process.
+func (d *draft) record(text string) bool {
+	if d.book == nil {
+		return true
+	}
+	if d.first == "" {
+		d.first = text
+	}
+	to := d.to
+	to.Thread = d.thread
+	err := d.book.Keep(d.ctx, channels.DraftMark{ID: d.id, To: to, MessageID: d.ts, Text: d.first, At: d.since})
+	if err != nil {
+		d.c.log.Warn("draft not written down", "conversation", d.to.Conversation, "err", err)
+	}
+	return err == nil
+}
+
+// gone and left tell the book, if it knows of the draft, what became of it.
+func (d *draft) gone() {
+	if d.book != nil && d.first != "" {
+		d.book.Gone(d.ctx, d.id)
+		d.first = ""
+	}
+}
+
+func (d *draft) left() {
+	if d.book != nil && d.first != "" {
+		d.book.Left(d.ctx, d.id)
+	}
+}
+
+// Retract implements channels.Retractor. A message whose id is not known is found
+// by its metadata.
+func (c *Channel) Retract(ctx context.Context, m channels.DraftMark) error {
+	ts := m.MessageID
+	if ts == "" {
+		p := &progress{parts: make([]string, 1)}
+		err := c.lookFor(ctx, m.ID, m.To.Conversation, m.To.Thread, stampOf(m.At.Add(-clockSkew)), p)
+		if err != nil {
+			return sendError(err, false)
+		}
+		ts = p.parts[0]
+	}
+	if ts == "" {
+		return nil
+	}
+	return c.remove(ctx, m.To.Conversation, ts)
 }
 
 // keep holds a closed draft for its final text; an older one of the same place
@@ -99,13 +152,14 @@ func (k *drafts) claim(ctx context.Context, out channels.Outbound, thread string
 	select {
 	case <-d.done:
 	case <-ctx.Done():
+		k.keep(d) // for the next try
 		return ""
 	}
 	last, _ := k.c.latest.get(key, k.c.now())
 	if out.Kind == channels.Reply && single && len(out.Choices) == 0 && d.ts > last { // else it would stand above what was said before it
 		k.mu.Lock()
 		if d.ts != "" {
-			k.become[out.ID] = draftMessage{out.To.Conversation, d.ts}
+			k.become[out.ID] = d
 		}
 		k.mu.Unlock()
 		return d.ts
@@ -114,11 +168,16 @@ func (k *drafts) claim(ctx context.Context, out channels.Outbound, thread string
 	return ""
 }
 
-// became tells that a delivery stands, in place of its draft or not.
-func (k *drafts) became(delivery string) {
+// became tells that a delivery stands as the message ts. A draft that it could
+// not take over is taken away.
+func (k *drafts) became(ctx context.Context, delivery, ts string) {
 	k.mu.Lock()
+	d := k.become[delivery]
 	delete(k.become, delivery)
 	k.mu.Unlock()
+	if d != nil && d.ts != ts {
+		d.drop(ctx)
+	}
 }
 
 // Tidy takes the closed drafts away whose final texts were not posted, when
@@ -127,10 +186,10 @@ func (k *drafts) became(delivery string) {
 func (c *Channel) Tidy(ctx context.Context) {
 	c.drafts.mu.Lock()
 	left, halves := c.drafts.kept, c.drafts.become
-	c.drafts.kept, c.drafts.become = map[string]*draft{}, map[string]draftMessage{}
+	c.drafts.kept, c.drafts.become = map[string]*draft{}, map[string]*draft{}
 	c.drafts.mu.Unlock()
-	for _, m := range halves {
-		c.drafts.dropping.Go(func() { c.remove(ctx, m.conversation, m.ts) })
+	for _, d := range halves {
+		c.drafts.dropping.Go(func() { d.drop(ctx) })
 	}
 	for _, d := range left {
 		c.drafts.dropping.Go(func() { d.drop(ctx) })
@@ -148,9 +207,13 @@ func (d *draft) drop(ctx context.Context) {
 	select {
 	case <-d.done:
 	case <-ctx.Done():
+		d.left()
 		return
 	}
-	if d.ts != "" {
-		d.c.remove(ctx, d.to.Conversation, d.ts)
+	switch {
+	case d.ts != "" && d.c.remove(ctx, d.to.Conversation, d.ts) != nil, d.doubt:
+		d.left()
+	default:
+		d.gone()
 	}
 }

@@ -37,7 +37,7 @@ func TestADraftWhosePostingWasNotAnswered(t *testing.T) {
 				in := r.asked(slacktest.DM, "tell me")
 				r.s.Fail("chat.postMessage", fault)
 				r.s.Fail("conversations.history", slacktest.Fault{Status: 502}) // of the looks too one fails
-				d := r.c.Draft(r.ctx, in.To, in.ID)
+				d := r.c.Draft(r.ctx, in.To, in.ID, nil)
 				d.Show("It")
 				r.await("it was posted", func() bool { return len(r.s.Calls("chat.postMessage")) == 1 })
 				c.do(r, d, in)
@@ -52,7 +52,7 @@ func TestADraftWhosePostingWasNotAnswered(t *testing.T) {
 func TestADraftAboveALaterPostIsNotAdopted(t *testing.T) {
 	r := newRig(t, setup{})
 	in := r.asked(slacktest.DM, "tell me")
-	d := r.c.Draft(r.ctx, in.To, in.ID)
+	d := r.c.Draft(r.ctx, in.To, in.ID, nil)
 	d.Show("It")
 	r.await("it is shown", r.reads(slacktest.DM, "It"))
 	r.send(reply("d0", in.To, "The answer before, which was late."))
@@ -65,7 +65,7 @@ func TestADraftAboveALaterPostIsNotAdopted(t *testing.T) {
 func TestRemovingADraftIsTriedAgain(t *testing.T) {
 	r := newRig(t, setup{})
 	in := r.asked(slacktest.DM, "tell me")
-	d := r.c.Draft(r.ctx, in.To, in.ID)
+	d := r.c.Draft(r.ctx, in.To, in.ID, nil)
 	d.Show("the wrong way")
 	r.await("it is shown", r.reads(slacktest.DM, "the wrong way"))
 	r.s.Fail("chat.delete", slacktest.Fault{Status: 429, RetryAfter: "1"}, slacktest.Fault{Status: 502}, slacktest.Fault{Cut: true, Applied: true})
@@ -78,7 +78,7 @@ func TestRemovingADraftIsTriedAgain(t *testing.T) {
 func TestTidyLeavesNoHalfAnswer(t *testing.T) {
 	r := newRig(t, setup{})
 	in := r.asked(slacktest.DM, "tell me")
-	d := r.c.Draft(r.ctx, in.To, in.ID)
+	d := r.c.Draft(r.ctx, in.To, in.ID, nil)
 	d.Show("It")
 	r.await("it is shown", r.reads(slacktest.DM, "It"))
 	d.Close()
@@ -94,7 +94,7 @@ func TestTidyLeavesNoHalfAnswer(t *testing.T) {
 func TestTidyLeavesNoDraftThatWasToBecomeTheAnswer(t *testing.T) {
 	r := newRig(t, setup{})
 	in := r.asked(slacktest.DM, "tell me")
-	d := r.c.Draft(r.ctx, in.To, in.ID)
+	d := r.c.Draft(r.ctx, in.To, in.ID, nil)
 	d.Show("It")
 	r.await("it is shown", r.reads(slacktest.DM, "It"))
 	d.Close()

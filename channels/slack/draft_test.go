@@ -34,7 +34,7 @@ func (r *rig) reads(room string, want ...string) func() bool {
 func TestDraftBecomesTheAnswer(t *testing.T) {
 	r := newRig(t, setup{})
 	in := r.asked(slacktest.DM, "tell me")
-	d := r.c.Draft(r.ctx, in.To, in.ID)
+	d := r.c.Draft(r.ctx, in.To, in.ID, nil)
 	d.Working()
 	d.Show("It")
 	r.await("the draft is shown", r.reads(slacktest.DM, "It"))
@@ -61,7 +61,7 @@ func TestDraftBecomesTheAnswer(t *testing.T) {
 func TestDraftKeepsItsPace(t *testing.T) {
 	r := newRig(t, setup{pace: func(p *pace) { p.update = time.Hour }})
 	in := r.asked(slacktest.DM, "tell me")
-	d := r.c.Draft(r.ctx, in.To, in.ID)
+	d := r.c.Draft(r.ctx, in.To, in.ID, nil)
 	d.Show("word 0")
 	r.await("it is shown", r.reads(slacktest.DM, "word 0"))
 	for i := range 1000 {
@@ -81,7 +81,7 @@ func TestDraftKeepsItsPace(t *testing.T) {
 func TestDiscardedDraft(t *testing.T) {
 	r := newRig(t, setup{pace: func(p *pace) { p.update = time.Hour }})
 	in := r.asked(slacktest.DM, "tell me")
-	d := r.c.Draft(r.ctx, in.To, in.ID)
+	d := r.c.Draft(r.ctx, in.To, in.ID, nil)
 	d.Show("the wrong way")
 	r.await("it is shown", r.reads(slacktest.DM, "the wrong way"))
 	d.Discard()
@@ -107,7 +107,7 @@ func TestDraftThatIsNotAdopted(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, setup{config: func(c *Config) { c.TextChunkLimit = 300 }})
 			in := r.asked(slacktest.DM, "tell me")
-			d := r.c.Draft(r.ctx, in.To, in.ID)
+			d := r.c.Draft(r.ctx, in.To, in.ID, nil)
 			d.Show("so far")
 			r.await("it is shown", r.reads(slacktest.DM, "so far"))
 			d.Close()
@@ -131,7 +131,7 @@ func TestAdoptionThatIsLost(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", f), func(t *testing.T) {
 			r := newRig(t, setup{})
 			in := r.asked(slacktest.DM, "tell me")
-			d := r.c.Draft(r.ctx, in.To, in.ID)
+			d := r.c.Draft(r.ctx, in.To, in.ID, nil)
 			d.Show("so far")
 			r.await("it is shown", r.reads(slacktest.DM, "so far"))
 			d.Close()
@@ -185,7 +185,7 @@ func TestStatusLine(t *testing.T) {
 	r := newRig(t, setup{})
 	root := r.asked(slacktest.General, "<@"+slacktest.BotUser+"> think")
 	to := r.to(slacktest.General, root.ID)
-	d := r.c.Draft(r.ctx, to, root.ID)
+	d := r.c.Draft(r.ctx, to, root.ID, nil)
 	d.Working()
 	r.await("it is shown", func() bool { return r.s.Status(slacktest.General, root.ID) != "" })
 	d.Close()
@@ -216,7 +216,7 @@ func TestAckReaction(t *testing.T) {
 			if c.want {
 				r.s.Fail("reactions.add", slacktest.Fault{Code: "already_reacted", Applied: true})
 			}
-			d := r.c.Draft(r.ctx, in.To, in.ID)
+			d := r.c.Draft(r.ctx, in.To, in.ID, nil)
 			d.Close()
 			out := reply("d1", in.To, "answer")
 			out.ReplyTo = ""
@@ -240,7 +240,7 @@ func TestAckReaction(t *testing.T) {
 func TestTypingReaction(t *testing.T) {
 	r := newRig(t, setup{config: func(c *Config) { c.TypingReaction = "hourglass" }})
 	in := r.asked(slacktest.DM, "think")
-	d := r.c.Draft(r.ctx, in.To, in.ID)
+	d := r.c.Draft(r.ctx, in.To, in.ID, nil)
 	d.Working()
 	r.await("it is there", func() bool { return len(r.s.Messages(slacktest.DM)[0].Reactions["hourglass"]) == 1 })
 	d.Close()

@@ -45,7 +45,7 @@ func TestASilentTurnLeavesNoDraft(t *testing.T) {
 	r := newRig(t, setup{})
 	in := r.asked(slacktest.DM, "nothing to say?")
 	for _, thread := range []string{"", "1.1", "2.2"} {
-		d := r.c.Draft(r.ctx, r.to(slacktest.DM, thread), in.ID)
+		d := r.c.Draft(r.ctx, r.to(slacktest.DM, thread), in.ID, nil)
 		d.Working()
 		d.Show("NO")
 		d.Discard()

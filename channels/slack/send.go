@@ -71,13 +71,16 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 		}
 		ts, err := c.post(ctx, out, thread, text, i, len(texts), p.draft)
 		if err != nil {
+			if channels.OutcomeOf(err) == channels.Refused {
+				c.drafts.became(ctx, out.ID, "")
+			}
 			return channels.Receipt{}, err
 		}
 		p.parts[i] = ts
 		c.stands(out, thread, ts)
 	}
 	p.done = true
-	c.drafts.became(out.ID)
+	c.drafts.became(ctx, out.ID, p.parts[0])
 	c.joined(out.To.Conversation, thread)
 	c.answered(ctx, out, thread)
 	return channels.Receipt{MessageID: p.parts[0]}, nil
@@ -149,9 +152,6 @@ func (c *Channel) post(ctx context.Context, out channels.Outbound, thread, text 
 			edits = false // whatever is wrong with the draft, the text can be posted
 		}
 		ts, err = c.postAs(ctx, out, draftIf(edits, draft), opts(thread, rich))
-	}
-	if err == nil && draft != "" && ts != draft {
-		c.remove(ctx, out.To.Conversation, draft)
 	}
 	return ts, err
 }
@@ -226,6 +226,6 @@ func (c *Channel) Find(ctx context.Context, out channels.Outbound) (channels.Rec
 		return channels.Receipt{}, false, nil
 	}
 	p.done = true
-	c.drafts.became(out.ID)
+	c.drafts.became(ctx, out.ID, p.parts[0])
 	return channels.Receipt{MessageID: p.parts[0]}, true, nil
 }

@@ -207,7 +207,7 @@ func TestPortSendsThroughTheAccountOfTheAddress(t *testing.T) {
 		if h.lines["slack"][0].sent != 1 {
 			t.Error("the message did not go through its account")
 		}
-		if d := p.Draft(t.Context(), channels.Address{Channel: "slack", Account: "work"}, ""); d != nil {
+		if d := p.Draft(t.Context(), channels.Address{Channel: "slack", Account: "work"}, "", nil); d != nil {
 			t.Error("a draft where there is no channel")
 		}
 		h.end()

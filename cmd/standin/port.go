@@ -17,10 +17,11 @@ type port struct {
 }
 
 var (
-	_ channels.Channel = port{}
-	_ channels.Finder  = port{}
-	_ channels.Drafter = port{}
-	_ bot.Roster       = port{}
+	_ channels.Channel   = port{}
+	_ channels.Finder    = port{}
+	_ channels.Drafter   = port{}
+	_ channels.Retractor = port{}
+	_ bot.Roster         = port{}
 )
 
 // Name implements channels.Channel.
@@ -65,13 +66,26 @@ func (p port) Find(ctx context.Context, out channels.Outbound) (channels.Receipt
 }
 
 // Draft implements channels.Drafter; nil where there is none to be had.
-func (p port) Draft(ctx context.Context, to channels.Address, replyTo string) channels.Draft {
+func (p port) Draft(ctx context.Context, to channels.Address, replyTo string, book channels.DraftBook) channels.Draft {
 	if ch, err := p.account(to); err == nil {
 		if d, can := ch.(channels.Drafter); can {
-			return d.Draft(ctx, to, replyTo)
+			return d.Draft(ctx, to, replyTo, book)
 		}
 	}
 	return nil
+}
+
+// Retract implements channels.Retractor. A draft of an account that the config
+// no longer has stays where it is.
+func (p port) Retract(ctx context.Context, m channels.DraftMark) error {
+	ch, err := p.account(m.To)
+	if err != nil {
+		return err
+	}
+	if r, can := ch.(channels.Retractor); can {
+		return r.Retract(ctx, m)
+	}
+	return &channels.SendError{Outcome: channels.Refused, Err: errors.ErrUnsupported}
 }
 
 // Member implements bot.Roster.
