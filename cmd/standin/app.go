@@ -13,6 +13,7 @@ import (
 	"standin/channels"
 	"standin/channels/discord"
 	"standin/channels/slack"
+	"standin/cmd/standin/config"
 	"standin/fallback"
 	"standin/fallback/provider"
 	"standin/store"
@@ -22,7 +23,7 @@ import (
 // differ in nothing else.
 type parts struct {
 	state    string // folder of the databases
-	config   *Compiled
+	config   *config.Compiled
 	channels []channels.Channel
 	accounts bool // run the accounts of platforms that the config names, too
 	vendors  provider.Caller
@@ -37,7 +38,7 @@ type parts struct {
 // app is the daemon: every room, wired.
 type app struct {
 	parts
-	config atomic.Pointer[Compiled] // a turn keeps the one it loaded [G9]
+	config atomic.Pointer[config.Compiled] // a turn keeps the one it loaded [G9]
 	db     *store.DB
 	runner *fallback.Runner
 	bot    *bot.Bot
@@ -83,12 +84,12 @@ func newApp(ctx context.Context, p parts) (*app, error) {
 		Sleep:       p.sleep,
 	}
 
-	var accounts []account
+	var accounts []config.Account
 	if p.accounts {
 		accounts = p.config.Accounts
 	}
-	a.fleet = newFleet(p.log, p.now, p.channels, accounts, func(one account) (channels.Channel, error) {
-		return one.open(opening{log: p.log, now: p.now, known: a.lastTaken})
+	a.fleet = newFleet(p.log, p.now, p.channels, accounts, func(one config.Account) (channels.Channel, error) {
+		return one.Open(config.Opening{Log: p.log, Now: p.now, Known: a.lastTaken})
 	})
 	rooms := map[string]channels.Channel{}
 	for _, name := range []string{slack.Name, discord.Name} {
@@ -167,7 +168,7 @@ func (a *app) isUp() bool {
 }
 
 // lastTaken tells a platform where to read on after a while without us.
-func (a *app) lastTaken(ctx context.Context, at place) (map[string]string, error) {
+func (a *app) lastTaken(ctx context.Context, at config.Place) (map[string]string, error) {
 	return a.db.LastTaken(ctx, at.Channel, at.Account)
 }
 
@@ -212,14 +213,14 @@ func (a *app) close() error {
 }
 
 // use takes over a config, for turns that begin from now on.
-func (a *app) use(c *Compiled) {
+func (a *app) use(c *config.Compiled) {
 	c.Bot.Version = version()
 	a.config.Store(c)
 }
 
 // change takes over a config while the daemon runs: rules and models at once,
 // and the accounts whose own block changed are connected anew [G8].
-func (a *app) change(c *Compiled) {
+func (a *app) change(c *config.Compiled) {
 	former := a.config.Load()
 	a.use(c)
 	if !a.accounts {
@@ -232,7 +233,7 @@ func (a *app) change(c *Compiled) {
 }
 
 // follow reloads the config when its file changes and on SIGHUP.
-func (a *app) follow(w world, path string, load func() (*Compiled, []Fault)) {
+func (a *app) follow(w world, path string, load func() (*config.Compiled, []config.Fault)) {
 	r := &reloader{path: path, use: a.change, log: a.log, load: load}
 	ctx, stop := context.WithCancel(w.ctx)
 	var listening sync.WaitGroup

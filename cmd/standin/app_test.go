@@ -14,6 +14,7 @@ import (
 
 	"standin/channels"
 	"standin/channels/channeltest"
+	"standin/cmd/standin/config"
 	"standin/fallback/provider"
 	"standin/fallback/provider/providertest"
 )
@@ -29,15 +30,15 @@ func TestTheEndOfInputWaitsForTheAnswersAndASignalDoesNot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			synctest.Test(t, func(t *testing.T) {
-				config, faults := parseConfig("config.yaml", []byte(benchConfig), func(string) string { return "" }, dir)
-				if config == nil {
+				conf, faults := config.Parse("config.yaml", []byte(benchConfig), func(string) string { return "" }, dir)
+				if conf == nil {
 					t.Fatal(faults)
 				}
 				vendor := &providertest.Vendor{}
 				vendor.Always(providertest.When{}, providertest.Answer("ok").After(2*time.Second))
 				room, log := channeltest.NewRoom("room"), slog.New(slog.DiscardHandler)
 				a, err := newApp(t.Context(), parts{
-					state: dir, config: config, channels: []channels.Channel{room},
+					state: dir, config: conf, channels: []channels.Channel{room},
 					vendors: provider.New(provider.Options{Transport: vendor, Log: log}),
 					log:     log, now: time.Now, sleep: sleep,
 				})
@@ -82,11 +83,11 @@ func TestADamagedCredentialsFileIsToldAtTheStart(t *testing.T) {
 	if err := os.WriteFile(file, damaged, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	config, faults := parseConfig("config.yaml", []byte(benchConfig), func(string) string { return "" }, dir)
-	if config == nil {
+	conf, faults := config.Parse("config.yaml", []byte(benchConfig), func(string) string { return "" }, dir)
+	if conf == nil {
 		t.Fatal(faults)
 	}
-	_, err := newApp(t.Context(), parts{state: dir, config: config, log: slog.New(slog.DiscardHandler), now: time.Now, sleep: sleep})
+	_, err := newApp(t.Context(), parts{state: dir, config: conf, log: slog.New(slog.DiscardHandler), now: time.Now, sleep: sleep})
 	if err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("newApp: %v, want an error that names %s", err, file)
 	}

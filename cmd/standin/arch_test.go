@@ -40,6 +40,8 @@ var rooms = map[string][]string{
 	"store": {"bot", "bot/policy", "channels", "cronjobs", "fallback", "fallback/auth", "fallback/provider"},
 	// Run by hand, imported by nobody; measurements put the daemon before the stand-ins.
 	"scripts": {"bot", "fallback", "store", "channels/slack/slacktest", "fallback/provider", "fallback/provider/providertest"},
+	// The parts of the daemon, which only cmd/standin puts together.
+	"cmd/standin/config": {"bot", "bot/policy", "channels", "channels/discord", "channels/slack", "fallback", "fallback/provider"},
 	// cmd/standin wires everything and is imported by nobody.
 	"cmd/standin": {"*"},
 }
@@ -62,9 +64,9 @@ var homes = map[string][]string{
 	"github.com/charmbracelet/ultraviolet":  {"channels/console"},
 	"github.com/charmbracelet/x/ansi":       {"channels/console"},
 	"github.com/muesli/cancelreader":        {"channels/console"},
-	"github.com/goccy/go-yaml":              {"cmd/standin"},
-	"github.com/invopop/jsonschema":         {"cmd/standin"},
-	"github.com/santhosh-tekuri/jsonschema": {"cmd/standin"},
+	"github.com/goccy/go-yaml":              {"cmd/standin/config"},
+	"github.com/invopop/jsonschema":         {"cmd/standin/config", "cmd/standin"},
+	"github.com/santhosh-tekuri/jsonschema": {"cmd/standin/config"},
 	"github.com/fsnotify/fsnotify":          {"cmd/standin"},
 	"github.com/spf13/cobra":                {"cmd/standin"},
 	"github.com/spf13/pflag":                {"cmd/standin"},

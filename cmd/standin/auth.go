@@ -3,11 +3,14 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"standin/channels/console"
+	"standin/cmd/standin/config"
 	"standin/fallback"
 	"standin/store"
 )
@@ -57,7 +60,7 @@ func (c authAddCmd) Run(w world) error {
 	if name == "" {
 		name = "default"
 	}
-	if strings.ContainsAny(name, ":/") || !printable(name) {
+	if strings.ContainsAny(name, ":/") || !config.Printable(name) {
 		return exit{exitUsage, fmt.Sprintf("%q cannot name a credential; it looks like work", c.ID)}
 	}
 	key := w.getenv(c.Env)
@@ -67,7 +70,7 @@ func (c authAddCmd) Run(w world) error {
 			return exit{exitUsage, "the key could not be read: " + err.Error()}
 		}
 	}
-	if key == "" || !printable(key) {
+	if key == "" || !config.Printable(key) {
 		return exit{exitUsage, "no key given, or one with spaces or line breaks in it; nothing was stored"}
 	}
 	creds := store.OpenCredentials(c.options(w))
@@ -161,7 +164,7 @@ func stateOf(u fallback.Usage, now time.Time) string {
 	add("disabled", u.Disabled)
 	add("blocked", u.Blocked)
 	add("resting", u.Whole.Window)
-	for _, model := range sortedKeys(u.Scopes) {
+	for _, model := range slices.Sorted(maps.Keys(u.Scopes)) {
 		add("resting for "+model, u.Scopes[model].Window)
 	}
 	if len(parts) == 0 {

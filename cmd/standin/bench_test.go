@@ -12,6 +12,7 @@ import (
 
 	"standin/channels"
 	"standin/channels/channeltest"
+	"standin/cmd/standin/config"
 	"standin/fallback/provider"
 	"standin/fallback/provider/providertest"
 )
@@ -82,14 +83,14 @@ models:
 
 // benchTurns runs b.N turns under a load.
 func benchTurns(b *testing.B, l load, vendor *providertest.Vendor) {
-	config, faults := parseConfig("bench", []byte(benchConfig), func(string) string { return "" }, b.TempDir())
-	if config == nil {
+	conf, faults := config.Parse("bench", []byte(benchConfig), func(string) string { return "" }, b.TempDir())
+	if conf == nil {
 		b.Fatal(faults)
 	}
 	log := slog.New(slog.DiscardHandler)
 	room := &stopwatch{Room: channeltest.NewRoom("room"), started: map[string]time.Time{}, done: map[string]chan struct{}{}}
 	a, err := newApp(b.Context(), parts{
-		state: b.TempDir(), config: config, channels: []channels.Channel{room},
+		state: b.TempDir(), config: conf, channels: []channels.Channel{room},
 		vendors: provider.New(provider.Options{Transport: vendor, Log: log}),
 		log:     log, now: time.Now, sleep: sleep,
 	})

@@ -3,25 +3,28 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"standin/bot/policy"
+	"standin/cmd/standin/config"
 )
 
 // printChannels writes which accounts would be connected, how, and who may
 // speak there; with the mend of those that cannot.
-func (c *Compiled) printChannels(w io.Writer) {
+func printChannels(w io.Writer, c *config.Compiled) {
 	for _, a := range c.Accounts {
 		how := "a connection of its own"
 		switch {
 		case a.Off:
 			how = "off"
-		case a.webhook() != "":
-			how = "requests to " + a.webhook() + " on " + c.Gateway
+		case a.Webhook() != "":
+			how = "requests to " + a.Webhook() + " on " + c.Gateway
 		case a.Slack.Mode != "":
 			how = "mode " + a.Slack.Mode
 		}
-		fmt.Fprintf(w, "%s: %s\n", a.place, how)
+		fmt.Fprintf(w, "%s: %s\n", a.Place, how)
 		if a.Off {
 			continue
 		}
@@ -60,19 +63,19 @@ func sayAccess(s policy.Surface) string {
 
 func sayRooms(s policy.Surface) string {
 	var listed []string
-	for _, id := range sortedKeys(s.Rooms) {
+	for _, id := range slices.Sorted(maps.Keys(s.Rooms)) {
 		if !s.Rooms[id].Disabled {
 			listed = append(listed, id)
 		}
 	}
-	for _, id := range sortedKeys(s.Guilds) {
+	for _, id := range slices.Sorted(maps.Keys(s.Guilds)) {
 		g := s.Guilds[id]
 		switch {
 		case g.Disabled:
 		case g.Rooms == nil:
 			listed = append(listed, "all of server "+id)
 		default:
-			for _, room := range sortedKeys(g.Rooms) {
+			for _, room := range slices.Sorted(maps.Keys(g.Rooms)) {
 				if !g.Rooms[room].Disabled {
 					listed = append(listed, room+" of server "+id)
 				}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"standin/cmd/standin/config"
 )
 
 func written(t *testing.T, text string) string {
@@ -19,10 +21,10 @@ func written(t *testing.T, text string) string {
 	return path
 }
 
-// check runs `standin check` and gives what a person sees.
-func check(r reading, path string) (code int, out, errs string) {
+// checked runs `standin check` and gives what a person sees.
+func checked(r config.Reader, path string) (code int, out, errs string) {
 	var o, e bytes.Buffer
-	code = r.check(path, &o, &e)
+	code = check(r, path, &o, &e)
 	if path == "" {
 		return code, o.String(), e.String()
 	}
@@ -49,7 +51,7 @@ models: {providers: {near: {baseUrl: "http://localhost:9/v1"}}}
 	stored := func(provider string) []string {
 		return map[string][]string{"openai": {"openai:work"}}[provider]
 	}
-	code, out, errs := check(reading{getenv: env("SPARE", "s3cret"), stored: stored}, path)
+	code, out, errs := checked(config.Reader{Getenv: env("SPARE", "s3cret"), Stored: stored}, path)
 	if code != exitOK || errs != "" {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
@@ -90,7 +92,7 @@ func TestCheckFollowsTheOrderOfProfiles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := written(t, "agents: {defaults: {model: openai/gpt-5.5}}\nauth: "+c.auth)
-			_, out, errs := check(reading{getenv: env("OPENAI_API_KEY", "k"), stored: stored}, path)
+			_, out, errs := checked(config.Reader{Getenv: env("OPENAI_API_KEY", "k"), Stored: stored}, path)
 			if !strings.Contains(out, c.want) {
 				t.Errorf("no %q in:\n%s%s", c.want, out, errs)
 			}
@@ -116,7 +118,7 @@ func TestCheckExitCodes(t *testing.T) {
 		{"none at all", "", exitUsage, "Three lines are enough"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			code, out, errs := check(reading{getenv: here, catalogue: true}, c.path)
+			code, out, errs := checked(config.Reader{Getenv: here, Catalogue: true}, c.path)
 			if all := out + errs; code != c.want || !strings.Contains(all, c.says) {
 				t.Errorf("exit %d, want %d, with %q in:\n%s", code, c.want, c.says, all)
 			}
@@ -124,16 +126,40 @@ func TestCheckExitCodes(t *testing.T) {
 	}
 }
 
-// The three lines that the help for newcomers names are a config.
-func TestTheThreeLinesAreAConfig(t *testing.T) {
-	text := noConfig([]string{"/x/config.yaml"})
-	_, after, _ := strings.Cut(text, "\n\n  agents:")
-	three, _, _ := strings.Cut("agents:"+after, "\n\n")
-	if n := strings.Count(three, "\n"); n != 2 {
-		t.Errorf("%d lines:\n%s", n+1, three)
-	}
-	c := must(t, strings.ReplaceAll(three, "\n  ", "\n"), env())
-	if len(c.Plans[0].Chain) != 2 || c.Plans[0].Strict {
-		t.Errorf("they should show a fallback: %+v", c.Plans)
+// "A config value of type secret is never printed": neither by faults, with
+// their excerpts, nor by the plan, whatever is wrong beside it [I12].
+func TestSecretsNeverPrint(t *testing.T) {
+	const hidden = "Tr0ub4dor-and-3-more"
+	for _, text := range []string{
+		"models: {providers: {openai: {apiKey: " + hidden + ", bseUrl: x}}}",
+		"models:\n  providers:\n    openai:\n      apiKey: [" + hidden + "]\n",
+		"models:\n  providers:\n    openai:\n      apiKey: \"" + hidden + " with space\"\n",
+		"models:\n  providers:\n    openai:\n      apikey: '" + hidden + "'\n",
+		"models: {providers: {openai: {headers: {Authorization: Bearer " + hidden + ", x: [1]}}}}",
+		"models: {providers: {openai: {headers: {X-Gate: " + hidden + ", x: [1]}, bseUrl: x}}}",
+		"models: {providers: {openai: {headers: {bad name: " + hidden + ", \n",
+		"models:\n  providers:\n    openai:\n      headers:\n        X-Auth: [" + hidden + "]\n",
+		"agents: {defaults: {model: \"${OPENAI_API_KEY}\"}}",
+		"agents: {defaults: {model: \"openai/${OPENAI_API_KEY}/\", timeoutSeconds: \"${OPENAI_API_KEY}\"}}",
+		"agents: {defaults: {models: {openai/gpt-5.5: {alias: \"${OPENAI_API_KEY}!/\"}}}}",
+		"auth: {order: {openai: [\"${OPENAI_API_KEY}\"]}}",
+		"auth: {profiles: {'openai:a': {provider: \"${OPENAI_API_KEY}\", keyRef: {source: \"${OPENAI_API_KEY}\", id: \"${OPENAI_API_KEY}\"}}}}",
+		"models: {providers: {box: {baseUrl: \"https://${OPENAI_API_KEY}@x.example/\"}}}",
+		"models: {providers: {box: {baseUrl: \"${OPENAI_API_KEY}\"}}}",
+		"inbox: {replayMaxAge: \"${OPENAI_API_KEY}\"}\nmessages: {fallbackNotices: \"${OPENAI_API_KEY}\"}",
+		"models:\n  providers:\n    openai:\n      apiKey: " + hidden + "\n     bad\n",
+	} {
+		file := filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		runCheck(file, &out, &out, env("OPENAI_API_KEY", hidden), nil)
+		if strings.Contains(out.String(), hidden) {
+			t.Errorf("%s\nprints the secret:\n%s", text, &out)
+		}
+		if out.Len() == 0 {
+			t.Error("nothing was printed at all")
+		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"standin/fallback"
 )
 
 // runner is a verb's work. Its fields are what the flags and arguments say.
@@ -147,8 +149,8 @@ func (v *verb) unexpected(word string) error {
 
 // meant asks whether the nearest of the known words was meant, or says nothing.
 func meant(prefix, word string, known []string) string {
-	if n := nearest(word, known); n != "" {
-		return fmt.Sprintf(", did you mean %q?", prefix+n)
+	if near := fallback.Nearest(word, known); len(near) > 0 {
+		return fmt.Sprintf(", did you mean %q?", prefix+near[0])
 	}
 	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"standin/cmd/standin/config"
 	"standin/store"
 )
 
@@ -25,7 +26,7 @@ type stateFlag struct{ State string }
 func (f *stateFlag) bind(v *verb) { v.Flags().Var(text{&f.State, "DIR"}, "state", stateHelp) }
 
 // dir is the folder, named or usual [D15].
-func (f stateFlag) dir(w world) string { return cmp.Or(f.State, stateDir(w.getenv)) }
+func (f stateFlag) dir(w world) string { return cmp.Or(f.State, config.StateDir(w.getenv)) }
 
 func (f stateFlag) options(w world) store.Options { return store.Options{Dir: f.dir(w)} }
 

@@ -14,6 +14,7 @@ import (
 
 	"standin/bot"
 	"standin/channels"
+	"standin/cmd/standin/config"
 	"standin/fallback/provider"
 	"standin/fallback/provider/providertest"
 )
@@ -97,7 +98,7 @@ func (c demoCmd) Run(w world) error {
 	}
 	defer anthropic.Close()
 
-	config, faults := parseConfig("demo config", []byte(demoConfig), func(name string) string {
+	conf, faults := config.Parse("demo config", []byte(demoConfig), func(name string) string {
 		switch name {
 		case "DEMO_OPENAI":
 			return "http://" + openai.Addr
@@ -106,7 +107,7 @@ func (c demoCmd) Run(w world) error {
 		}
 		return w.getenv(name)
 	}, dir)
-	if config == nil {
+	if conf == nil {
 		return fmt.Errorf("the demo's own config: %v", faults)
 	}
 	log, closeLog, err := fileLog(filepath.Join(dir, "standin.log"), slog.LevelInfo)
@@ -118,7 +119,7 @@ func (c demoCmd) Run(w world) error {
 	var a *app
 	room := w.console(filepath.Join(dir, "history"), stage.Now, func(ctx context.Context, in channels.Inbound) error { return a.bot.Wait(ctx, in) })
 	a, err = newApp(w.ctx, parts{
-		state: dir, config: config, channels: []channels.Channel{room},
+		state: dir, config: conf, channels: []channels.Channel{room},
 		vendors: provider.New(provider.Options{Log: log}),
 		local:   []bot.Command{skipCommand(stage)},
 		log:     log, now: stage.Now, sleep: sleep,

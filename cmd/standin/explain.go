@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"standin/bot"
+	"standin/cmd/standin/config"
 	"standin/fallback"
 	"standin/store"
 )
@@ -103,7 +104,7 @@ func printJSON(w world, v any) error {
 
 // inquiry is a config and a state folder that are looked at.
 type inquiry struct {
-	config      *Compiled
+	config      *config.Compiled
 	db          *store.DB // nil: no daemon has run here yet
 	credentials *store.Credentials
 	now         time.Time
@@ -112,20 +113,20 @@ type inquiry struct {
 // open reads the config and opens the state for reading. What cannot be used is
 // an error for the person, told.
 func (f questionFlags) open(w world, now time.Time) (*inquiry, error) {
-	path, tried := findConfig(f.Config, w.getenv)
+	path, tried := config.Find(f.Config, w.getenv)
 	if path == "" {
-		fmt.Fprint(w.stderr, noConfig(tried))
+		fmt.Fprint(w.stderr, config.NoneFound(tried))
 		return nil, exit{code: exitUsage}
 	}
 	dir := f.dir(w)
 	stored := store.ReadCredentials(store.Options{Dir: dir}, nil)
 	defer stored.Close()
-	config, faults := reading{getenv: w.getenv, stored: idsOf(w.ctx, stored)}.load(path)
-	if config == nil {
-		printFaults(w.stderr, faults)
+	conf, faults := config.Reader{Getenv: w.getenv, Stored: idsOf(w.ctx, stored)}.Load(path)
+	if conf == nil {
+		config.PrintFaults(w.stderr, faults)
 		return nil, exit{exitUsage, fmt.Sprintf("%s cannot be used; mend the lines above (standin check tells when it is right)", path)}
 	}
-	q := &inquiry{now: now, config: config, credentials: store.ReadCredentials(store.Options{Dir: dir}, config.Profiles)}
+	q := &inquiry{now: now, config: conf, credentials: store.ReadCredentials(store.Options{Dir: dir}, conf.Profiles)}
 	if _, err := os.Stat(filepath.Join(dir, "standin.sqlite")); errors.Is(err, fs.ErrNotExist) {
 		return q, nil // at most credentials have been stored there
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"standin/bot"
+	"standin/cmd/standin/config"
 	"standin/fallback"
 )
 
@@ -156,7 +157,7 @@ func (q *question) policy(p fallback.Plan, candidates int) string {
 	if p.Strict || candidates == 1 {
 		may = "strict, no other model answers: "
 	}
-	list := whyOf(q.ask.Config, q.ask.Agent, candidates)
+	list := config.WhyOf(q.ask.Config, q.ask.Agent, candidates)
 	switch {
 	case p.Why == fallback.FromUser || p.Why == fallback.FromLegacy:
 		return may + "a model that a person chose is exact; /model default ends that"

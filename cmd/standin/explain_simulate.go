@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"standin/bot"
+	"standin/cmd/standin/config"
 	"standin/fallback"
 	"standin/fallback/provider"
 )
@@ -94,7 +95,7 @@ func (q *question) unmet(effects simulation, runner *fallback.Runner, ask fallba
 			return p.matches(m, p.profile) && slices.ContainsFunc(known, func(one fallback.Profile) bool { return one.ID == p.profile })
 		})
 		if !met {
-			warnings = append(warnings, fmt.Sprintf("%s concerns none of the models and credentials of this run (%s)", p.text, chainText(chain, ", ")))
+			warnings = append(warnings, fmt.Sprintf("%s concerns none of the models and credentials of this run (%s)", p.text, config.ChainText(chain, ", ")))
 		}
 	}
 	return warnings

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"standin/channels"
+	"standin/cmd/standin/config"
 )
 
 // fleet runs the channels: those that belong to the process, such as the
@@ -21,12 +22,12 @@ import (
 type fleet struct {
 	log  *slog.Logger
 	now  func() time.Time
-	open func(account) (channels.Channel, error)
+	open func(config.Account) (channels.Channel, error)
 
 	changing sync.Mutex // one apply at a time
 
 	mu      sync.Mutex
-	members map[place]*member
+	members map[config.Place]*member
 	ctx     context.Context // of run; nil before
 	receive channels.Receiver
 	afloat  int           // members that run, an apply under way, and waits
@@ -36,8 +37,8 @@ type fleet struct {
 
 // member is a channel of the fleet.
 type member struct {
-	at      place
-	account account          // zero for one of the process's own
+	at      config.Place
+	account config.Account   // zero for one of the process's own
 	ch      channels.Channel // nil when it could not be made
 	since   time.Time        // of err
 	err     error            // why there is no channel, or why its Run ended
@@ -47,22 +48,22 @@ type member struct {
 
 // newFleet makes the channels; run connects them. What cannot be made is said
 // once, and leaves the others alone.
-func newFleet(log *slog.Logger, now func() time.Time, own []channels.Channel, accounts []account, open func(account) (channels.Channel, error)) *fleet {
-	f := &fleet{log: log, now: now, open: open, members: map[place]*member{}, rest: make(chan struct{})}
+func newFleet(log *slog.Logger, now func() time.Time, own []channels.Channel, accounts []config.Account, open func(config.Account) (channels.Channel, error)) *fleet {
+	f := &fleet{log: log, now: now, open: open, members: map[config.Place]*member{}, rest: make(chan struct{})}
 	for _, c := range own {
-		at := place{Channel: c.Name()}
+		at := config.Place{Channel: c.Name()}
 		f.members[at] = &member{at: at, ch: c}
 	}
 	for _, a := range accounts {
 		if !a.Off {
-			f.members[a.place] = f.make(a)
+			f.members[a.Place] = f.make(a)
 		}
 	}
 	return f
 }
 
-func (f *fleet) make(a account) *member {
-	m := &member{at: a.place, account: a, since: f.now()}
+func (f *fleet) make(a config.Account) *member {
+	m := &member{at: a.Place, account: a, since: f.now()}
 	if m.ch, m.err = f.open(a); m.err != nil {
 		m.ch = nil
 		f.log.Error("channel not started, the others go on", "channel", a.Channel, "account", a.Account, "err", m.err)
@@ -97,8 +98,8 @@ func (f *fleet) run(ctx context.Context, receive channels.Receiver) error {
 	return errors.Join(errs...)
 }
 
-func sorted(members map[place]*member) []place {
-	return slices.SortedFunc(maps.Keys(members), func(a, b place) int { return strings.Compare(a.String(), b.String()) })
+func sorted(members map[config.Place]*member) []config.Place {
+	return slices.SortedFunc(maps.Keys(members), func(a, b config.Place) int { return strings.Compare(a.String(), b.String()) })
 }
 
 func (f *fleet) launchLocked(m *member) {
@@ -143,7 +144,7 @@ func (f *fleet) landLocked() {
 // are connected anew, those that are gone are hung up, and the others do not
 // notice [G8]. It returns when that is done. Before run and after its end it
 // does nothing.
-func (f *fleet) apply(accounts []account) {
+func (f *fleet) apply(accounts []config.Account) {
 	f.changing.Lock()
 	defer f.changing.Unlock()
 	f.mu.Lock()
@@ -164,10 +165,10 @@ func (f *fleet) apply(accounts []account) {
 		f.waits = true
 		f.log.Warn("no channel is left that runs: waiting for a config that has one")
 	}()
-	want := map[place]account{}
+	want := map[config.Place]config.Account{}
 	for _, a := range accounts {
 		if !a.Off {
-			want[a.place] = a
+			want[a.Place] = a
 		}
 	}
 	for _, at := range sorted(f.members) {
@@ -175,7 +176,7 @@ func (f *fleet) apply(accounts []account) {
 		if m.account.Channel == "" {
 			continue
 		}
-		if a, stays := want[at]; stays && a.same(m.account) {
+		if a, stays := want[at]; stays && a.Same(m.account) {
 			delete(want, at)
 			continue
 		}
@@ -186,10 +187,10 @@ func (f *fleet) apply(accounts []account) {
 		}
 	}
 	for _, a := range accounts {
-		if changed, ok := want[a.place]; ok {
-			delete(want, a.place)
+		if changed, ok := want[a.Place]; ok {
+			delete(want, a.Place)
 			m := f.make(changed)
-			f.members[a.place] = m
+			f.members[a.Place] = m
 			f.launchLocked(m)
 			f.log.Info("channel connects with its new settings", "channel", a.Channel, "account", a.Account)
 		}
@@ -219,7 +220,7 @@ func (f *fleet) hangUpLocked(m *member) {
 
 // at gives an account's channel. known is false when the config has no such
 // account; err says why one that is known has no channel.
-func (f *fleet) at(p place) (ch channels.Channel, known bool, err error) {
+func (f *fleet) at(p config.Place) (ch channels.Channel, known bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m, known := f.members[p]
@@ -251,7 +252,7 @@ func (f *fleet) runs() bool {
 
 // standing is how one account is.
 type standing struct {
-	place
+	config.Place
 	channels.Health
 }
 
@@ -304,7 +305,7 @@ func (f *fleet) webhook(path string) http.Handler {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range f.members {
-		if m.ch == nil || m.account.webhook() != path {
+		if m.ch == nil || m.account.Webhook() != path {
 			continue
 		}
 		if c, can := m.ch.(interface{ Handler() http.Handler }); can {

@@ -13,6 +13,7 @@ import (
 
 	"standin/channels"
 	"standin/channels/slack"
+	"standin/cmd/standin/config"
 )
 
 // cable is an account's channel of which only the connection matters.
@@ -61,13 +62,13 @@ type harbour struct {
 	done  chan error
 }
 
-func (h *harbour) set(t *testing.T, accounts ...account) {
+func (h *harbour) set(t *testing.T, accounts ...config.Account) {
 	h.lines, h.log, h.done = map[string][]*cable{}, &bytes.Buffer{}, make(chan error, 1)
-	h.fleet = newFleet(slog.New(slog.NewTextHandler(h.log, nil)), time.Now, nil, accounts, func(a account) (channels.Channel, error) {
+	h.fleet = newFleet(slog.New(slog.NewTextHandler(h.log, nil)), time.Now, nil, accounts, func(a config.Account) (channels.Channel, error) {
 		if len(a.Faults) > 0 {
 			return nil, errors.New(strings.Join(a.Faults, "; "))
 		}
-		l := &cable{name: a.place.String(), fail: h.fails[a.place.String()]}
+		l := &cable{name: a.Place.String(), fail: h.fails[a.Place.String()]}
 		h.lines[l.name] = append(h.lines[l.name], l)
 		return l, nil
 	})
@@ -91,12 +92,12 @@ func (h *harbour) ended() bool {
 }
 
 var (
-	mine = account{place: place{"slack", ""}, Slack: slack.Defaults()}
-	work = account{place: place{"slack", "work"}, Slack: slack.Defaults()}
+	mine = config.Account{Place: config.Place{Channel: "slack", Account: ""}, Slack: slack.Defaults()}
+	work = config.Account{Place: config.Place{Channel: "slack", Account: "work"}, Slack: slack.Defaults()}
 )
 
 // with changes what an account is connected with.
-func with(a account, limit int) account {
+func with(a config.Account, limit int) config.Account {
 	a.Slack.TextChunkLimit = limit
 	return a
 }
@@ -108,14 +109,14 @@ func TestApplyConnectsAnewOnlyWhatChanged(t *testing.T) {
 		h.set(t, mine, work)
 		changed := with(work, 500)
 		changed.Surface.AllowFrom = []string{"U1"}
-		h.apply([]account{mine, changed})
+		h.apply([]config.Account{mine, changed})
 		synctest.Wait()
 		if h.runs("slack") != 1 || h.runs("slack/work") != 2 {
 			t.Errorf("slack ran %d times, slack/work %d", h.runs("slack"), h.runs("slack/work"))
 		}
 		onlyRule := changed
 		onlyRule.Surface.AllowFrom = nil
-		h.apply([]account{mine, onlyRule})
+		h.apply([]config.Account{mine, onlyRule})
 		if synctest.Wait(); h.runs("slack/work") != 2 {
 			t.Error("a rule made a new connection")
 		}
@@ -133,7 +134,7 @@ func TestAnAccountThatCannotBeUsedLeavesTheOthersAlone(t *testing.T) {
 		h := harbour{fails: map[string]error{"slack/work": &slack.Fatal{Code: "invalid_auth", Mend: "copy it again"}}}
 		broken := mine
 		broken.Faults = []string{"botToken is missing: set it"}
-		h.set(t, broken, work, account{place: place{"slack", "third"}})
+		h.set(t, broken, work, config.Account{Place: config.Place{Channel: "slack", Account: "third"}})
 		if h.ended() {
 			t.Fatal("one that runs is enough")
 		}
@@ -145,11 +146,11 @@ func TestAnAccountThatCannotBeUsedLeavesTheOthersAlone(t *testing.T) {
 			t.Errorf("told %d times:\n%s", n, h.log)
 		}
 		delete(h.fails, "slack/work")
-		h.apply([]account{mine, with(work, 500), {place: place{"slack", "third"}}})
+		h.apply([]config.Account{mine, with(work, 500), {Place: config.Place{Channel: "slack", Account: "third"}}})
 		synctest.Wait()
 		for _, s := range h.standings() {
 			if s.State != channels.Ready {
-				t.Errorf("after the mend %s is %+v", s.place, s.Health)
+				t.Errorf("after the mend %s is %+v", s.Place, s.Health)
 			}
 		}
 		h.end()
@@ -177,7 +178,7 @@ func TestWhatEndsTheDaemon(t *testing.T) {
 		if waiting.ended() {
 			t.Fatal("a reload ended the daemon")
 		}
-		waiting.apply([]account{mine})
+		waiting.apply([]config.Account{mine})
 		if synctest.Wait(); waiting.runs("slack") != 2 {
 			t.Error("the channel that came back does not run")
 		}
@@ -220,7 +221,7 @@ func TestPortSendsThroughTheAccountOfTheAddress(t *testing.T) {
 func TestUpIsOnceEveryChannelHasSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &cable{name: "slack", slow: true}
-		a := &app{fleet: newFleet(slog.New(slog.DiscardHandler), time.Now, nil, []account{mine}, func(account) (channels.Channel, error) { return l, nil })}
+		a := &app{fleet: newFleet(slog.New(slog.DiscardHandler), time.Now, nil, []config.Account{mine}, func(config.Account) (channels.Channel, error) { return l, nil })}
 		want := func(when string, up bool) {
 			t.Helper()
 			if a.isUp() != up {

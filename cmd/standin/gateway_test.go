@@ -17,6 +17,7 @@ import (
 
 	"standin/channels"
 	"standin/channels/slack/slacktest"
+	"standin/cmd/standin/config"
 )
 
 // "/healthz 200 as soon as the process serves; /readyz 503 until start-up
@@ -25,7 +26,7 @@ func TestProbes(t *testing.T) {
 	var store error
 	draining, up := false, false
 	g := &gateway{
-		fleet:    newFleet(slog.New(slog.DiscardHandler), time.Now, nil, []account{mine}, func(account) (channels.Channel, error) { return &cable{name: "slack"}, nil }),
+		fleet:    newFleet(slog.New(slog.DiscardHandler), time.Now, nil, []config.Account{mine}, func(config.Account) (channels.Channel, error) { return &cable{name: "slack"}, nil }),
 		alive:    func(context.Context) error { return store },
 		draining: func() bool { return draining }, up: func() bool { return up },
 	}
@@ -54,22 +55,6 @@ func TestProbes(t *testing.T) {
 	}
 	if code, body := ask(g.private(), "/channels"); code != 200 || !strings.Contains(body, `"state":"ready"`) {
 		t.Errorf("the socket: %d %s", code, body)
-	}
-}
-
-// Nothing listens unless it is asked for; http mode asks for it.
-func TestWhereTheGatewayListens(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                                  "",
-		"gateway: {port: 1234}":             "127.0.0.1:1234",
-		"gateway: {port: 1234, bind: lan}":  ":1234",
-		"channels: {slack: {mode: http}}":   "127.0.0.1:18790",
-		"channels: {slack: {mode: socket}}": "",
-		"channels: {slack: {mode: http, enabled: false}}": "",
-	} {
-		if got := must(t, oneModel+text, env()).Gateway; got != want {
-			t.Errorf("%q listens on %q, want %q", text, got, want)
-		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"standin/bot"
 	"standin/channels"
+	"standin/cmd/standin/config"
 )
 
 // port is what the bot sees of a platform: one channel, whichever accounts it
@@ -33,10 +34,10 @@ func (p port) Run(context.Context, channels.Receiver) error {
 }
 
 func (p port) account(to channels.Address) (channels.Channel, error) {
-	ch, known, err := p.fleet.at(place{to.Channel, to.Account})
+	ch, known, err := p.fleet.at(config.Place{Channel: to.Channel, Account: to.Account})
 	switch {
 	case !known:
-		return nil, &channels.SendError{Outcome: channels.Refused, Err: fmt.Errorf("the config has no account %s", place{to.Channel, to.Account})}
+		return nil, &channels.SendError{Outcome: channels.Refused, Err: fmt.Errorf("the config has no account %s", config.Place{Channel: to.Channel, Account: to.Account})}
 	case err != nil:
 		return nil, &channels.SendError{Outcome: channels.NotSent, Err: err}
 	}

@@ -10,6 +10,8 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+
+	"standin/cmd/standin/config"
 )
 
 // rehearseCmd is `standin rehearse`: a scripted outage, played through the real
@@ -53,14 +55,14 @@ const maxScript = 16 << 20
 
 // play plays one script and gives its exit status.
 func (c rehearseCmd) play(w world, file string) int {
-	data, err := readBounded(file, maxScript)
+	data, err := config.ReadBounded(file, maxScript)
 	if err != nil {
-		fmt.Fprintf(w.stderr, "%s: cannot be read: %s\n", file, reasonOf(err))
+		fmt.Fprintf(w.stderr, "%s: cannot be read: %s\n", file, config.ReasonOf(err))
 		return exitUsage
 	}
 	r, faults := readRehearsal(file, data, c.Config, w.getenv)
 	if r == nil || r.refusal == nil {
-		printFaults(w.stderr, faults)
+		config.PrintFaults(w.stderr, faults)
 	}
 	if r == nil {
 		return exitUsage
@@ -114,11 +116,11 @@ func (r *rehearsal) judgeRefusal(w world) int {
 			return exitOK
 		}
 	}
-	if !broken(r.refused) {
+	if !config.Broken(r.refused) {
 		fmt.Fprintf(w.stderr, "%s: the config was accepted, although it should be refused with %s\n", r.file, r.refusal.text)
 	} else {
 		fmt.Fprintf(w.stderr, "%s: the config was refused, but not with %s:\n", r.file, r.refusal.text)
-		printFaults(w.stderr, r.refused)
+		config.PrintFaults(w.stderr, r.refused)
 	}
 	return exitFault
 }

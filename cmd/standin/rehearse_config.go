@@ -1,10 +1,12 @@
 package main
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"standin/cmd/standin/config"
 	"standin/fallback"
 	"standin/fallback/provider"
 )
@@ -13,19 +15,19 @@ import (
 // of the script, each one that a reload makes of it. The checks are those of
 // the config file (R2).
 func (s *scriptReader) readConfigs(r *rehearsal, path string, getenv func(string) string) {
-	tree := &node{kind: isObject, line: 1, col: 1}
-	if e := s.root.entry("config"); e != nil && e.value.kind != isEmpty {
-		tree = e.value
+	tree := &config.Node{Kind: config.Object, Line: 1, Col: 1}
+	if e := s.root.Entry("config"); e != nil && e.Value.Kind != config.Empty {
+		tree = e.Value
 	}
 	name, lines := s.file, s.lines
 	if path != "" {
-		data, err := readBounded(path, maxFile)
+		data, err := config.ReadBounded(path, config.MaxFile)
 		if err != nil {
-			s.faults = append(s.faults, Fault{File: path, Msg: "cannot be read: " + reasonOf(err)})
+			s.faults = append(s.faults, config.Fault{File: path, Msg: "cannot be read: " + config.ReasonOf(err)})
 			return
 		}
-		var faults []Fault
-		tree, faults = plantYAML(path, data, planter{getenv: s.stranger(getenv), within: configBounds})
+		var faults []config.Fault
+		tree, faults = config.Plant(path, data, config.Planter{Getenv: s.stranger(getenv), Within: config.FileBounds})
 		s.faults = append(s.faults, faults...)
 		if tree == nil {
 			return
@@ -44,8 +46,8 @@ func (s *scriptReader) readConfigs(r *rehearsal, path string, getenv func(string
 			}
 		}
 	}
-	s.eachReload(r, func(a *deed, p keyPath) {
-		part, _ := s.root.at(p)
+	s.eachReload(r, func(a *deed, p config.Path) {
+		part, _ := s.root.At(p)
 		tree = merged(tree, part)
 		a.config = s.compile(s.file, s.lines, tree, path != "", named)
 	})
@@ -76,19 +78,13 @@ func (s *scriptReader) stranger(getenv func(string) string) func(string) string 
 }
 
 // compile makes a tree into a config, nil when a fault is more than a warning.
-func (s *scriptReader) compile(name string, lines []string, tree *node, own bool, providers []string) *Compiled {
+func (s *scriptReader) compile(name string, lines []string, tree *config.Node, own bool, providers []string) *config.Compiled {
 	into := &s.config
 	if own {
 		into = &s.faults // an operator's file is not what expectError is about
 	}
-	doc := newDocument()
-	root, faults := fitYAML(name, lines, clone(tree), nil, &doc)
-	if root == nil {
-		*into = append(*into, faults...)
-		return nil
-	}
-	reading := reading{getenv: func(name string) string { return s.env[name] }, base: filepath.Dir(name), anyModel: true}
-	out, faults := reading.compile(name, lines, root, &doc, faults)
+	reading := config.Reader{Getenv: func(name string) string { return s.env[name] }, Base: filepath.Dir(name), AnyModel: true}
+	out, faults := reading.Compile(name, lines, clone(tree), nil)
 	*into = append(*into, faults...)
 	if out == nil {
 		return nil
@@ -109,7 +105,7 @@ func (s *scriptReader) compile(name string, lines []string, tree *node, own bool
 // lend gives the config the credentials that are not stored: those that it
 // names itself, from the script's env or by reference, and without profiles in
 // the script one key for every provider that has none (R4).
-func (s *scriptReader) lend(c *Compiled) {
+func (s *scriptReader) lend(c *config.Compiled) {
 	var lent []fallback.Profile
 	has := map[string]bool{}
 	for _, p := range c.Profiles {
@@ -117,7 +113,7 @@ func (s *scriptReader) lend(c *Compiled) {
 		has[p.Provider] = true
 	}
 	if s.keys.Profiles == nil {
-		for _, id := range sortedKeys(c.Fallback.Providers) {
+		for _, id := range slices.Sorted(maps.Keys(c.Fallback.Providers)) {
 			if !has[id] {
 				lent = append(lent, fallback.Profile{ID: fallback.ProfileID(id + ":default"), Provider: id, Type: fallback.APIKey, Key: provider.NewKey("rehearsal")})
 			}
@@ -127,16 +123,16 @@ func (s *scriptReader) lend(c *Compiled) {
 }
 
 // eachReload visits the reloads in the order in which they happen.
-func (s *scriptReader) eachReload(r *rehearsal, do func(a *deed, p keyPath)) {
+func (s *scriptReader) eachReload(r *rehearsal, do func(a *deed, p config.Path)) {
 	next := 0
 	visit := func(a *deed) {
 		for ; next < len(s.keys.Script); next++ {
 			k := s.keys.Script[next]
 			switch {
 			case k.Reload.given():
-				do(a, keyPath{"script", next, "reload"})
+				do(a, config.Path{"script", next, "reload"})
 			case k.During != nil && k.During.Do.Reload.given():
-				do(a, keyPath{"script", next, "during", "do", "reload"})
+				do(a, config.Path{"script", next, "during", "do", "reload"})
 			default:
 				continue
 			}
@@ -158,37 +154,37 @@ func (s *scriptReader) eachReload(r *rehearsal, do func(a *deed, p keyPath)) {
 
 // merged lays one tree over another: objects key by key, everything else as a
 // whole; nothing takes a key away.
-func merged(under, over *node) *node {
-	if under == nil || under.kind != isObject || over.kind != isObject {
+func merged(under, over *config.Node) *config.Node {
+	if under == nil || under.Kind != config.Object || over.Kind != config.Object {
 		return clone(over)
 	}
 	out := *under
-	out.entries = slices.Clone(under.entries)
-	for _, e := range over.entries {
-		i := slices.IndexFunc(out.entries, func(old entry) bool { return old.key == e.key })
+	out.Entries = slices.Clone(under.Entries)
+	for _, e := range over.Entries {
+		i := slices.IndexFunc(out.Entries, func(old config.Entry) bool { return old.Key == e.Key })
 		switch {
-		case e.value.kind == isEmpty && i >= 0:
-			out.entries = slices.Delete(out.entries, i, i+1)
-		case e.value.kind == isEmpty:
+		case e.Value.Kind == config.Empty && i >= 0:
+			out.Entries = slices.Delete(out.Entries, i, i+1)
+		case e.Value.Kind == config.Empty:
 		case i >= 0:
-			e.value = merged(out.entries[i].value, e.value)
-			out.entries[i] = e
+			e.Value = merged(out.Entries[i].Value, e.Value)
+			out.Entries[i] = e
 		default:
-			out.entries = append(out.entries, e)
+			out.Entries = append(out.Entries, e)
 		}
 	}
 	return &out
 }
 
 // clone copies a tree: who judges it takes faulty parts out.
-func clone(n *node) *node {
+func clone(n *config.Node) *config.Node {
 	c := *n
-	c.entries, c.items = slices.Clone(n.entries), slices.Clone(n.items)
-	for i := range c.entries {
-		c.entries[i].value = clone(c.entries[i].value)
+	c.Entries, c.Items = slices.Clone(n.Entries), slices.Clone(n.Items)
+	for i := range c.Entries {
+		c.Entries[i].Value = clone(c.Entries[i].Value)
 	}
-	for i := range c.items {
-		c.items[i] = clone(c.items[i])
+	for i := range c.Items {
+		c.Items[i] = clone(c.Items[i])
 	}
 	return &c
 }

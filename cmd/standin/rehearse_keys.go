@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/invopop/jsonschema"
+
+	"standin/cmd/standin/config"
 )
 
 // scriptKeys is a rehearsal script as people write it (rehearsal.md R1–R8). As
@@ -79,21 +81,21 @@ type sessionSeed struct {
 
 // vendorKeys is a rule of the vendors (R6): matchers, then at most one effect.
 type vendorKeys struct {
-	Model   string    `json:"model,omitempty"`
-	Profile string    `json:"profile,omitempty"`
-	From    *duration `json:"from,omitempty"`
-	Until   *duration `json:"until,omitempty"`
-	Times   *int      `json:"times,omitempty" jsonschema:"minimum=0"`
+	Model   string           `json:"model,omitempty"`
+	Profile string           `json:"profile,omitempty"`
+	From    *config.Duration `json:"from,omitempty"`
+	Until   *config.Duration `json:"until,omitempty"`
+	Times   *int             `json:"times,omitempty" jsonschema:"minimum=0"`
 
-	Error       *errorKeys `json:"error,omitempty"`
-	Network     string     `json:"network,omitempty" jsonschema:"enum=reset,enum=refused,enum=dns,enum=eof"`
-	Hang        bool       `json:"hang,omitempty"`
-	BreakAfter  *string    `json:"breakAfter,omitempty"`
-	StreamError *errorKeys `json:"streamError,omitempty"`
-	Empty       bool       `json:"empty,omitempty"`
-	Reply       *string    `json:"reply,omitempty"`
-	Tool        *toolKeys  `json:"tool,omitempty"`
-	Latency     duration   `json:"latency,omitempty"`
+	Error       *errorKeys      `json:"error,omitempty"`
+	Network     string          `json:"network,omitempty" jsonschema:"enum=reset,enum=refused,enum=dns,enum=eof"`
+	Hang        bool            `json:"hang,omitempty"`
+	BreakAfter  *string         `json:"breakAfter,omitempty"`
+	StreamError *errorKeys      `json:"streamError,omitempty"`
+	Empty       bool            `json:"empty,omitempty"`
+	Reply       *string         `json:"reply,omitempty"`
+	Tool        *toolKeys       `json:"tool,omitempty"`
+	Latency     config.Duration `json:"latency,omitempty"`
 }
 
 // errorKeys is the failure of an HTTP vendor.
@@ -113,7 +115,7 @@ type toolKeys struct {
 
 // stepKeys is a step of the script (R7).
 type stepKeys struct {
-	At duration `json:"at" jsonschema:"required"`
+	At config.Duration `json:"at" jsonschema:"required"`
 	actKeys
 	During *duringKeys `json:"during,omitempty"`
 }
@@ -207,7 +209,7 @@ type anything struct{ json.RawMessage }
 func (a *anything) UnmarshalJSON(data []byte) error { return a.RawMessage.UnmarshalJSON(data) }
 
 // JSONSchema asks for nothing.
-func (anything) JSONSchema() *jsonschema.Schema { return &jsonschema.Schema{Comments: anyForm} }
+func (anything) JSONSchema() *jsonschema.Schema { return &jsonschema.Schema{Comments: config.AnyForm} }
 
 func (a anything) given() bool { return len(a.RawMessage) > 0 }
 
@@ -246,7 +248,7 @@ func (m *moment) UnmarshalJSON(data []byte) error {
 
 // JSONSchema describes the text form.
 func (moment) JSONSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Format: signedDuration}
+	return &jsonschema.Schema{Type: "string", Format: config.SignedDuration}
 }
 
 // after gives the time that the moment means, zero for nil.

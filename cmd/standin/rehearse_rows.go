@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"standin/bot"
+	"standin/cmd/standin/config"
 	"standin/fallback"
 	"standin/fallback/provider"
 	"standin/store"
@@ -232,7 +233,7 @@ func (t *tale) profileRow(agent fallback.AgentID, c store.Credential, u fallback
 	word("cooldownModel", s.CooldownModel)
 	if len(s.CooldownModels) > 0 {
 		var scopes record
-		for _, model := range sortedKeys(s.CooldownModels) {
+		for _, model := range slices.Sorted(maps.Keys(s.CooldownModels)) {
 			scope := s.CooldownModels[model]
 			scopes = append(scopes, fact{model, record(append([]fact{{"until", t.since(scope.Until)}}, facts(fact{"reason", scope.Reason})...))})
 		}
@@ -247,7 +248,7 @@ func (t *tale) profileRow(agent fallback.AgentID, c store.Credential, u fallback
 	row = append(row, facts(fact{"errorCount", s.ErrorCount})...)
 	if len(s.FailureCounts) > 0 {
 		var counts record
-		for _, reason := range sortedKeys(s.FailureCounts) {
+		for _, reason := range slices.Sorted(maps.Keys(s.FailureCounts)) {
 			counts = append(counts, fact{reason, s.FailureCounts[reason]})
 		}
 		row = append(row, fact{"failureCounts", counts})
@@ -282,7 +283,7 @@ func (h happening) line() string {
 
 // quoted puts a text in quotes unless it is a plain word or a model.
 func quoted(s string) string {
-	if plainWord(strings.NewReplacer("/", "", ":", "", ".", "").Replace(s)) {
+	if config.PlainWord(strings.NewReplacer("/", "", ":", "", ".", "").Replace(s)) {
 		return s
 	}
 	return fmt.Sprintf("%q", s)

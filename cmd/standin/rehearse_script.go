@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"standin/cmd/standin/config"
 	"standin/fallback"
 	"standin/fallback/provider"
 )
@@ -15,7 +16,7 @@ type rehearsal struct {
 	file   string
 	title  string
 	start  time.Time
-	config *Compiled
+	config *config.Compiled
 	// profiles are the stored credentials; nil with everyone saying that each
 	// provider has one key (R4).
 	profiles []profileSeed
@@ -29,35 +30,35 @@ type rehearsal struct {
 	// refusal is what the config should be refused with; nil: it should not.
 	refusal *pattern
 	// refused are the faults of a config that should be refused.
-	refused []Fault
+	refused []config.Fault
 }
 
 // scriptBounds are those of a script: a month of messages, one a minute.
-var scriptBounds = bounds{file: 16 << 20, tokens: 2_000_000, nodes: 2_000_000}
+var scriptBounds = config.Bounds{File: 16 << 20, Tokens: 2_000_000, Nodes: 2_000_000}
 
 // scriptReader reads one script. It collects every fault and goes on.
 type scriptReader struct {
 	file   string
 	lines  []string
-	root   *node
+	root   *config.Node
 	keys   scriptKeys
 	env    map[string]string
-	faults []Fault // of the script
-	config []Fault // of its config
+	faults []config.Fault // of the script
+	config []config.Fault // of its config
 }
 
 // readRehearsal reads a script; configPath names a config file that is used
 // instead of the script's config, "" for none. The rehearsal is nil when a
 // fault is more than a warning, unless the script expects its config to be
 // refused and the faults are those of the config.
-func readRehearsal(file string, data []byte, configPath string, getenv func(string) string) (*rehearsal, []Fault) {
+func readRehearsal(file string, data []byte, configPath string, getenv func(string) string) (*rehearsal, []config.Fault) {
 	s := &scriptReader{file: file, lines: strings.Split(string(data), "\n"), env: map[string]string{}}
-	root, faults := plantYAML(file, data, planter{getenv: s.findEnv(data), within: scriptBounds, literal: notConfig})
+	root, faults := config.Plant(file, data, config.Planter{Getenv: s.findEnv(data), Within: scriptBounds, Literal: notConfig})
 	s.take(faults)
 	if root == nil {
 		return nil, s.all()
 	}
-	root, faults = fitYAML(file, s.lines, root, nil, &s.keys)
+	root, faults = config.Fit(file, s.lines, root, nil, &s.keys)
 	s.take(faults)
 	if root == nil {
 		return nil, s.all()
@@ -67,7 +68,7 @@ func readRehearsal(file string, data []byte, configPath string, getenv func(stri
 		s.env[name] = string(value)
 	}
 	r := s.read(configPath, getenv)
-	if broken(s.faults) || broken(s.config) && r.refusal == nil {
+	if config.Broken(s.faults) || config.Broken(s.config) && r.refusal == nil {
 		return nil, s.all()
 	}
 	r.refused = s.config
@@ -75,7 +76,7 @@ func readRehearsal(file string, data []byte, configPath string, getenv func(stri
 }
 
 // notConfig tells which texts of a script are not those of a config.
-func notConfig(p keyPath) bool {
+func notConfig(p config.Path) bool {
 	return !slices.ContainsFunc(p, func(step any) bool { return step == "config" || step == "reload" })
 }
 
@@ -84,11 +85,11 @@ func notConfig(p keyPath) bool {
 func (s *scriptReader) findEnv(data []byte) func(string) string {
 	return func(name string) string {
 		if len(s.env) == 0 {
-			root, _ := plantYAML(s.file, data, planter{getenv: func(string) string { return "-" }, within: scriptBounds})
+			root, _ := config.Plant(s.file, data, config.Planter{Getenv: func(string) string { return "-" }, Within: scriptBounds})
 			s.env["\x00"] = "" // looked up
-			if e := root.entry("env"); e != nil {
-				for _, v := range e.value.entries {
-					s.env[v.key] = v.value.raw
+			if e := root.Entry("env"); e != nil {
+				for _, v := range e.Value.Entries {
+					s.env[v.Key] = v.Value.Raw
 				}
 			}
 		}
@@ -97,7 +98,7 @@ func (s *scriptReader) findEnv(data []byte) func(string) string {
 }
 
 // take sorts faults into those of the config and the others.
-func (s *scriptReader) take(faults []Fault) {
+func (s *scriptReader) take(faults []config.Fault) {
 	for _, f := range faults {
 		if strings.HasPrefix(f.Path, "config.") || strings.Contains(f.Path, ".reload.") {
 			s.config = append(s.config, f)
@@ -107,22 +108,24 @@ func (s *scriptReader) take(faults []Fault) {
 	}
 }
 
-func (s *scriptReader) all() []Fault { return sortFaults(slices.Concat(s.faults, s.config)) }
+func (s *scriptReader) all() []config.Fault {
+	return config.SortFaults(slices.Concat(s.faults, s.config))
+}
 
 // report adds a fault at the value of p.
-func (s *scriptReader) report(p keyPath, msg, mend string) {
-	n, _ := s.root.at(p)
-	s.faults = append(s.faults, Fault{File: s.file, Line: n.line, Col: n.col, Path: p.String(), Msg: msg, Mend: mend}.in(s.lines))
+func (s *scriptReader) report(p config.Path, msg, mend string) {
+	n, _ := s.root.At(p)
+	s.faults = append(s.faults, config.Fault{File: s.file, Line: n.Line, Col: n.Col, Path: p.String(), Msg: msg, Mend: mend}.In(s.lines))
 }
 
 // reportKey adds a fault at the last key of p.
-func (s *scriptReader) reportKey(p keyPath, msg, mend string) {
-	parent, _ := s.root.at(p[:len(p)-1])
-	f := Fault{File: s.file, Line: parent.line, Col: parent.col, Path: p.String(), Msg: msg, Mend: mend}
-	if e := parent.entry(fmt.Sprint(p[len(p)-1])); e != nil {
-		f.Line, f.Col = e.line, e.col
+func (s *scriptReader) reportKey(p config.Path, msg, mend string) {
+	parent, _ := s.root.At(p[:len(p)-1])
+	f := config.Fault{File: s.file, Line: parent.Line, Col: parent.Col, Path: p.String(), Msg: msg, Mend: mend}
+	if e := parent.Entry(fmt.Sprint(p[len(p)-1])); e != nil {
+		f.Line, f.Col = e.Line, e.Col
 	}
-	s.faults = append(s.faults, f.in(s.lines))
+	s.faults = append(s.faults, f.In(s.lines))
 }
 
 // defaultStart is the wall clock at 0s of a script that does not say (R1).
@@ -133,7 +136,7 @@ func (s *scriptReader) read(configPath string, getenv func(string) string) *rehe
 	if t := s.keys.Start; t != "" {
 		at, err := time.Parse(time.RFC3339, t)
 		if err != nil {
-			s.report(keyPath{"start"}, fmt.Sprintf("%q is not a time", t), `write it as "2026-01-05T12:00:00Z"`)
+			s.report(config.Path{"start"}, fmt.Sprintf("%q is not a time", t), `write it as "2026-01-05T12:00:00Z"`)
 		}
 		r.start = at.UTC()
 	}
@@ -143,15 +146,15 @@ func (s *scriptReader) read(configPath string, getenv func(string) string) *rehe
 	s.checkProfiles(r)
 	s.checkSessions(r)
 	for i, v := range s.keys.Vendors {
-		r.rules = append(r.rules, s.rule(v, keyPath{"vendors", i}))
+		r.rules = append(r.rules, s.rule(v, config.Path{"vendors", i}))
 	}
 	s.readSteps(r)
 	r.expect = s.wishes("expect", true)
 	r.never = s.wishes("never", false)
 	if s.keys.ExpectError != "" {
-		r.refusal = s.pattern(s.keys.ExpectError, keyPath{"expectError"})
+		r.refusal = s.pattern(s.keys.ExpectError, config.Path{"expectError"})
 		if s.keys.Expect.given() {
-			s.reportKey(keyPath{"expectError"}, "stands beside expect", "a config that is refused has nothing else to expect")
+			s.reportKey(config.Path{"expectError"}, "stands beside expect", "a config that is refused has nothing else to expect")
 		}
 	}
 	s.readConfigs(r, configPath, getenv)
@@ -161,13 +164,13 @@ func (s *scriptReader) read(configPath string, getenv func(string) string) *rehe
 func (s *scriptReader) checkProfiles(r *rehearsal) {
 	seen := map[string]bool{}
 	for i, p := range r.profiles {
-		at := keyPath{"profiles", i}
+		at := config.Path{"profiles", i}
 		id := fallback.ProfileID(p.ID)
 		switch {
 		case !strings.Contains(p.ID, ":") || id.Provider() == "":
-			s.report(at.key("id"), fmt.Sprintf("%q is no profile id", p.ID), "write provider:name, such as openai:default")
+			s.report(at.Key("id"), fmt.Sprintf("%q is no profile id", p.ID), "write provider:name, such as openai:default")
 		case seen[p.Agent+"\x00"+p.ID]:
-			s.report(at.key("id"), fmt.Sprintf("%q stands twice", p.ID), "give each profile an id of its own")
+			s.report(at.Key("id"), fmt.Sprintf("%q stands twice", p.ID), "give each profile an id of its own")
 		}
 		seen[p.Agent+"\x00"+p.ID] = true
 	}
@@ -177,7 +180,7 @@ func (s *scriptReader) checkSessions(r *rehearsal) {
 	seen := map[string]bool{}
 	for i, row := range r.sessions {
 		if seen[row.Key] {
-			s.report(keyPath{"sessions", i, "key"}, fmt.Sprintf("%q stands twice", row.Key), "keep one row")
+			s.report(config.Path{"sessions", i, "key"}, fmt.Sprintf("%q stands twice", row.Key), "keep one row")
 		}
 		seen[row.Key] = true
 	}

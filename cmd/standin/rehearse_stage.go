@@ -13,6 +13,7 @@ import (
 
 	"standin/bot"
 	"standin/channels"
+	"standin/cmd/standin/config"
 	"standin/fallback"
 )
 
@@ -32,7 +33,7 @@ type stage struct {
 	log     *slog.Logger
 
 	now    *process
-	config *Compiled
+	config *config.Compiled
 	lives  int
 	said   int
 	seen   map[fallback.SessionID]bool // sessions in which something was done

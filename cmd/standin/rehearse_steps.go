@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"standin/cmd/standin/config"
 	"standin/fallback"
 )
 
@@ -27,7 +29,7 @@ type aside struct {
 // deed is something that is done to the daemon.
 type deed struct {
 	actKeys
-	config *Compiled // of reload
+	config *config.Compiled // of reload
 }
 
 // turn tells whether the act starts a turn, or may.
@@ -71,27 +73,27 @@ func (c *cronKeys) job() string {
 // turn with the step that starts it.
 func (s *scriptReader) readSteps(r *rehearsal) {
 	var waiting []aside
-	var waitingAt keyPath
+	var waitingAt config.Path
 	var last time.Duration
 	for i, k := range s.keys.Script {
-		p := keyPath{"script", i}
-		n, _ := s.root.at(p)
+		p := config.Path{"script", i}
+		n, _ := s.root.At(p)
 		at := time.Duration(k.At)
 		if at < last {
-			s.report(p.key("at"), fmt.Sprintf("stands behind a step at %s", short(last)), "steps stand in the order of time")
+			s.report(p.Key("at"), fmt.Sprintf("stands behind a step at %s", short(last)), "steps stand in the order of time")
 		}
 		last = max(last, at)
 		if k.During != nil {
 			s.checkAct(k.actKeys, p, true)
-			s.checkAct(k.During.Do, p.key("during").key("do"), false)
+			s.checkAct(k.During.Do, p.Key("during").Key("do"), false)
 			if len(waiting) == 0 {
-				waitingAt = p.key("during")
+				waitingAt = p.Key("during")
 			}
 			waiting = append(waiting, aside{k.During.Attempt, deed{actKeys: k.During.Do}})
 			continue
 		}
 		s.checkAct(k.actKeys, p, false)
-		sc := &scene{line: n.line, at: at, act: deed{actKeys: k.actKeys}}
+		sc := &scene{line: n.Line, at: at, act: deed{actKeys: k.actKeys}}
 		if len(waiting) > 0 && sc.act.turn() {
 			sc.during, waiting = waiting, nil
 		}
@@ -104,7 +106,7 @@ func (s *scriptReader) readSteps(r *rehearsal) {
 
 // checkAct sees to it that an act is one act, with nothing that belongs to
 // another. beside says that it stands beside a during, which is the act.
-func (s *scriptReader) checkAct(a actKeys, p keyPath, beside bool) {
+func (s *scriptReader) checkAct(a actKeys, p config.Path, beside bool) {
 	var acts []string
 	add := func(given bool, name string) {
 		if given {
@@ -126,17 +128,17 @@ func (s *scriptReader) checkAct(a actKeys, p keyPath, beside bool) {
 	switch len(acts) {
 	case 1:
 	case 0:
-		if slices.ContainsFunc(s.faults, func(f Fault) bool { return strings.HasPrefix(f.Path, p.String()+".") }) {
+		if slices.ContainsFunc(s.faults, func(f config.Fault) bool { return strings.HasPrefix(f.Path, p.String()+".") }) {
 			return // what it was to do was faulty, and that was told
 		}
 		s.report(p, "does nothing", "give it one of "+known)
 		return
 	default:
-		s.reportKey(p.key(acts[1]), "is a second act", "make it a step of its own behind "+acts[0])
+		s.reportKey(p.Key(acts[1]), "is a second act", "make it a step of its own behind "+acts[0])
 		return
 	}
-	if n, _ := s.root.at(p.key("patch").key("model")); a.Patch != nil && n.kind != isText && n.kind != isEmpty {
-		s.report(p.key("patch").key("model"), "wants a model or null, found "+string(n.kind), "")
+	if n, _ := s.root.At(p.Key("patch").Key("model")); a.Patch != nil && n.Kind != config.Text && n.Kind != config.Empty {
+		s.report(p.Key("patch").Key("model"), "wants a model or null, found "+string(n.Kind), "")
 	}
 	if acts[0] == "say" {
 		return
@@ -147,7 +149,7 @@ func (s *scriptReader) checkAct(a actKeys, p keyPath, beside bool) {
 	}{{"session", a.Session != ""}, {"from", a.From != ""}, {"thread", a.Thread != ""}, {"replyToMode", a.ReplyToMode != ""},
 		{"room", acts[0] != "room" && a.Room != nil}} {
 		if one.given {
-			s.reportKey(p.key(one.key), "belongs to say", "this step is "+acts[0])
+			s.reportKey(p.Key(one.key), "belongs to say", "this step is "+acts[0])
 		}
 	}
 }
@@ -187,7 +189,7 @@ func (r *rehearsal) providers() []string {
 		}
 	}
 	delete(seen, "")
-	return sortedKeys(seen)
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // models hands each model that the act names to see.

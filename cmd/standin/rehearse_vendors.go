@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"standin/cmd/standin/config"
 	"standin/fallback"
 	"standin/fallback/provider"
 	"standin/fallback/provider/providertest"
@@ -27,7 +28,7 @@ type rule struct {
 }
 
 // rule reads and checks a rule.
-func (s *scriptReader) rule(k vendorKeys, p keyPath) *rule {
+func (s *scriptReader) rule(k vendorKeys, p config.Path) *rule {
 	r := &rule{vendorKeys: k, model: k.Model, left: -1}
 	if k.Times != nil {
 		r.left = *k.Times
@@ -36,12 +37,12 @@ func (s *scriptReader) rule(k vendorKeys, p keyPath) *rule {
 	switch {
 	case k.Model == "" || k.Model == "*":
 	case !ok || owner == "" || name == "" || strings.Contains(owner, "*") || strings.Contains(name, "*") && name != "*":
-		s.report(p.key("model"), fmt.Sprintf("%q matches no model", k.Model), `write provider/model, provider/* or "*"`)
+		s.report(p.Key("model"), fmt.Sprintf("%q matches no model", k.Model), `write provider/model, provider/* or "*"`)
 	default:
 		r.model = fallback.NormalProvider(owner) + "/" + strings.TrimSpace(name)
 	}
 	if k.From != nil && k.Until != nil && *k.Until <= *k.From {
-		s.report(p.key("until"), "is not behind from, so the rule never matches", "")
+		s.report(p.Key("until"), "is not behind from, so the rule never matches", "")
 	}
 	var effects []string
 	for _, e := range []struct {
@@ -54,19 +55,19 @@ func (s *scriptReader) rule(k vendorKeys, p keyPath) *rule {
 		}
 	}
 	if len(effects) > 1 {
-		s.reportKey(p.key(effects[1]), "is a second effect beside "+effects[0], "make it a rule of its own")
+		s.reportKey(p.Key(effects[1]), "is a second effect beside "+effects[0], "make it a rule of its own")
 	}
 	if k.Tool != nil {
-		s.reportKey(p.key("tool"), "is not supported yet: agents of this version have no tools", "use reply")
+		s.reportKey(p.Key("tool"), "is not supported yet: agents of this version have no tools", "use reply")
 	}
 	for _, key := range []string{"error", "streamError"} {
-		n, given := s.root.at(p.key(key).key("body"))
+		n, given := s.root.At(p.Key(key).Key("body"))
 		if !given {
 			continue
 		}
-		r.raw, r.body = true, n.text
-		if n.kind != isText {
-			text, _ := json.Marshal(n.plain()) // a tree of plain values
+		r.raw, r.body = true, n.Text
+		if n.Kind != config.Text {
+			text, _ := json.Marshal(n.Plain()) // a tree of plain values
 			r.body = string(text)
 		}
 	}

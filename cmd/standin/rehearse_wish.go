@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"standin/cmd/standin/config"
 )
 
 // eventFields are the names that a partial event may use, by event.
@@ -37,32 +39,32 @@ var eventFields = map[string][]string{
 
 // wishes reads expect or never.
 func (s *scriptReader) wishes(key string, counts bool) (list []wish) {
-	e := s.root.entry(key)
-	if e == nil || e.value.kind == isEmpty {
+	e := s.root.Entry(key)
+	if e == nil || e.Value.Kind == config.Empty {
 		return nil
 	}
-	at := keyPath{key}
-	if e.value.kind != isList {
-		s.report(at, "wants a list, found "+string(e.value.kind), "begin each partial event with - ")
+	at := config.Path{key}
+	if e.Value.Kind != config.List {
+		s.report(at, "wants a list, found "+string(e.Value.Kind), "begin each partial event with - ")
 		return nil
 	}
-	for i, item := range e.value.items {
-		p := at.item(i)
-		if item.kind != isObject {
-			s.report(p, "wants a partial event, found "+string(item.kind), "such as {event: reply}")
+	for i, item := range e.Value.Items {
+		p := at.Item(i)
+		if item.Kind != config.Object {
+			s.report(p, "wants a partial event, found "+string(item.Kind), "such as {event: reply}")
 			continue
 		}
-		w := wish{line: item.line, count: -1}
-		if c := item.entry("count"); c != nil {
+		w := wish{line: item.Line, count: -1}
+		if c := item.Entry("count"); c != nil {
 			switch {
 			case !counts:
-				s.reportKey(p.key("count"), "belongs to expect", "here the partial event stands alone")
+				s.reportKey(p.Key("count"), "belongs to expect", "here the partial event stands alone")
 				continue
-			case c.value.kind != isObject || len(item.entries) != 1:
-				s.reportKey(p.key("count"), "wants the partial event and n in it, and nothing beside it", "write {count: {event: notice, n: 1}}")
+			case c.Value.Kind != config.Object || len(item.Entries) != 1:
+				s.reportKey(p.Key("count"), "wants the partial event and n in it, and nothing beside it", "write {count: {event: notice, n: 1}}")
 				continue
 			}
-			item, p = c.value, p.key("count")
+			item, p = c.Value, p.Key("count")
 			w.count = s.countOf(item, p)
 		}
 		w.text = flow(item)
@@ -73,84 +75,84 @@ func (s *scriptReader) wishes(key string, counts bool) (list []wish) {
 }
 
 // countOf reads n of a count.
-func (s *scriptReader) countOf(item *node, p keyPath) int {
-	e := item.entry("n")
+func (s *scriptReader) countOf(item *config.Node, p config.Path) int {
+	e := item.Entry("n")
 	if e == nil {
-		s.report(p.key("n"), "is missing", "say how many there must be")
+		s.report(p.Key("n"), "is missing", "say how many there must be")
 		return 0
 	}
-	n, err := strconv.Atoi(e.value.text)
-	if e.value.kind != isNumber || err != nil || n < 0 {
-		s.report(p.key("n"), "wants a whole number from 0 on", "")
+	n, err := strconv.Atoi(e.Value.Text)
+	if e.Value.Kind != config.Number || err != nil || n < 0 {
+		s.report(p.Key("n"), "wants a whole number from 0 on", "")
 	}
 	return n
 }
 
 // wants reads the fields of a partial event.
-func (s *scriptReader) wants(item *node, p keyPath, count bool) (fields []want) {
+func (s *scriptReader) wants(item *config.Node, p config.Path, count bool) (fields []want) {
 	known := map[string]bool{"at": true, "after": true, "before": true, "event": true, "session": true}
 	for _, names := range eventFields {
 		for _, n := range names {
 			known[n] = true
 		}
 	}
-	for _, e := range item.entries {
-		at := p.key(e.key)
-		if e.key == "n" && count {
+	for _, e := range item.Entries {
+		at := p.Key(e.Key)
+		if e.Key == "n" && count {
 			continue
 		}
-		if !known[e.key] {
-			s.reportKey(at, "is no field of an event", didYouMean(e.key, slices.Collect(maps.Keys(known))))
+		if !known[e.Key] {
+			s.reportKey(at, "is no field of an event", config.DidYouMean(e.Key, slices.Collect(maps.Keys(known))))
 			continue
 		}
-		switch e.key {
+		switch e.Key {
 		case "event":
-			if _, ok := eventFields[e.value.text]; !ok && !strings.HasPrefix(e.value.text, "~") {
-				mend := onlyNear(e.value.text, sortedKeys(eventFields))
-				s.report(at, fmt.Sprintf("%s is no event", shown(e.value)), cmp.Or(mend, "known: "+strings.Join(sortedKeys(eventFields), ", ")))
+			if _, ok := eventFields[e.Value.Text]; !ok && !strings.HasPrefix(e.Value.Text, "~") {
+				mend := config.OnlyNear(e.Value.Text, slices.Sorted(maps.Keys(eventFields)))
+				s.report(at, fmt.Sprintf("%s is no event", config.Shown(e.Value)), cmp.Or(mend, "known: "+strings.Join(slices.Sorted(maps.Keys(eventFields)), ", ")))
 			}
 		case "at", "after", "before", "until":
-			if _, err := time.ParseDuration(e.value.text); err != nil && e.value.kind != isEmpty && !(strings.HasPrefix(e.value.text, "~") && (e.key == "at" || e.key == "until")) {
-				s.report(at, fmt.Sprintf("%s is not a duration", shown(e.value)), `write a number with its unit, such as "90s"`)
+			if _, err := time.ParseDuration(e.Value.Text); err != nil && e.Value.Kind != config.Empty && !(strings.HasPrefix(e.Value.Text, "~") && (e.Key == "at" || e.Key == "until")) {
+				s.report(at, fmt.Sprintf("%s is not a duration", config.Shown(e.Value)), `write a number with its unit, such as "90s"`)
 				continue
 			}
 		}
-		fields = append(fields, s.want(e.key, e.value, at))
+		fields = append(fields, s.want(e.Key, e.Value, at))
 	}
 	return fields
 }
 
-func (s *scriptReader) want(name string, n *node, p keyPath) want {
+func (s *scriptReader) want(name string, n *config.Node, p config.Path) want {
 	w := want{name: name}
-	switch n.kind {
-	case isEmpty:
+	switch n.Kind {
+	case config.Empty:
 		w.absent = true
-	case isObject:
+	case config.Object:
 		w.fields = s.innerWants(n, p)
-	case isList:
+	case config.List:
 		w.isList = true
-		for _, item := range n.items {
-			if item.kind != isObject {
-				s.report(p.item(item.index), "wants an object, found "+string(item.kind), "")
+		for _, item := range n.Items {
+			if item.Kind != config.Object {
+				s.report(p.Item(item.Index), "wants an object, found "+string(item.Kind), "")
 				continue
 			}
-			w.list = append(w.list, s.innerWants(item, p.item(item.index)))
+			w.list = append(w.list, s.innerWants(item, p.Item(item.Index)))
 		}
 	default:
-		w.pattern = s.pattern(n.text, p)
+		w.pattern = s.pattern(n.Text, p)
 	}
 	return w
 }
 
-func (s *scriptReader) innerWants(n *node, p keyPath) (fields []want) {
-	for _, e := range n.entries {
-		fields = append(fields, s.want(e.key, e.value, p.key(e.key)))
+func (s *scriptReader) innerWants(n *config.Node, p config.Path) (fields []want) {
+	for _, e := range n.Entries {
+		fields = append(fields, s.want(e.Key, e.Value, p.Key(e.Key)))
 	}
 	return fields
 }
 
 // pattern reads a wanted scalar.
-func (s *scriptReader) pattern(text string, p keyPath) *pattern {
+func (s *scriptReader) pattern(text string, p config.Path) *pattern {
 	out := &pattern{text: text}
 	if rest, ok := strings.CutPrefix(text, "~"); ok {
 		re, err := regexp.Compile(rest)
@@ -163,27 +165,27 @@ func (s *scriptReader) pattern(text string, p keyPath) *pattern {
 }
 
 // flow writes a node in one line, as in YAML.
-func flow(n *node) string {
-	switch n.kind {
-	case isObject:
+func flow(n *config.Node) string {
+	switch n.Kind {
+	case config.Object:
 		var parts []string
-		for _, e := range n.entries {
-			parts = append(parts, e.key+": "+flow(e.value))
+		for _, e := range n.Entries {
+			parts = append(parts, e.Key+": "+flow(e.Value))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
-	case isList:
+	case config.List:
 		var parts []string
-		for _, item := range n.items {
+		for _, item := range n.Items {
 			parts = append(parts, flow(item))
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
-	case isEmpty:
+	case config.Empty:
 		return "null"
-	case isText:
-		if plainWord(strings.NewReplacer("/", "", ":", "", ".", "").Replace(n.text)) {
-			return n.text
+	case config.Text:
+		if config.PlainWord(strings.NewReplacer("/", "", ":", "", ".", "").Replace(n.Text)) {
+			return n.Text
 		}
-		return strconv.Quote(n.text)
+		return strconv.Quote(n.Text)
 	}
-	return n.text
+	return n.Text
 }

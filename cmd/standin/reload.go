@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"standin/cmd/standin/config"
 )
 
 // debounce is how long the file must be left alone before it is read: editors
@@ -26,8 +28,8 @@ const rewatch = 2 * time.Second
 // nothing and is said once; turns that run keep the config they have [G3, G9].
 type reloader struct {
 	path string
-	load func() (*Compiled, []Fault)
-	use  func(*Compiled) // takes over a good config, at once and for later turns
+	load func() (*config.Compiled, []config.Fault)
+	use  func(*config.Compiled) // takes over a good config, at once and for later turns
 	log  *slog.Logger
 
 	mu   sync.Mutex
@@ -183,7 +185,7 @@ const missing = ""
 // printOf tells contents apart: an event says that something happened in the
 // folder, not that this file changed.
 func printOf(path string) string {
-	data, err := readBounded(path, maxFile)
+	data, err := config.ReadBounded(path, config.MaxFile)
 	if err != nil {
 		return missing
 	}

@@ -9,17 +9,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"standin/cmd/standin/config"
 )
 
 // "An invalid edit keeps the running config and says so once" [G3].
 func TestInvalidEditKeepsTheRunningConfig(t *testing.T) {
 	path := written(t, "agents: {defaults: {model: openai/a}}")
 	var log bytes.Buffer
-	var used []*Compiled
+	var used []*config.Compiled
 	r := &reloader{
 		path: path,
-		load: func() (*Compiled, []Fault) { return loadConfig(path, env()) },
-		use:  func(c *Compiled) { used = append(used, c) },
+		load: func() (*config.Compiled, []config.Fault) { return config.Load(path, env()) },
+		use:  func(c *config.Compiled) { used = append(used, c) },
 		log:  slog.New(slog.NewTextHandler(&log, nil)),
 	}
 	edit := func(text string) {
@@ -57,13 +59,13 @@ func TestInvalidEditKeepsTheRunningConfig(t *testing.T) {
 // config and leaves the former one alone.
 func TestReloadLeavesTheFormerConfigAlone(t *testing.T) {
 	path := written(t, "agents: {defaults: {model: {primary: openai/a, fallbacks: [openai/b]}}}")
-	before, _ := loadConfig(path, env())
+	before, _ := config.Load(path, env())
 	running := before.Fallback
 	if err := os.WriteFile(path, []byte("agents: {defaults: {model: openai/c}}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	after, _ := loadConfig(path, env())
-	if chainText(before.Plans[0].Chain, " ") != "openai/a openai/b" || running.Default.Primary.Name != "a" || after.Fallback == running {
+	after, _ := config.Load(path, env())
+	if config.ChainText(before.Plans[0].Chain, " ") != "openai/a openai/b" || running.Default.Primary.Name != "a" || after.Fallback == running {
 		t.Error("a reload changed what a running turn sees")
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"standin/bot"
 	"standin/channels"
+	"standin/cmd/standin/config"
 	"standin/fallback"
 	"standin/fallback/provider/providertest"
 )
@@ -167,11 +168,11 @@ func (h *house) scriptWindows(ts *testscript.TestScript, args []string) {
 }
 
 func (h *house) scriptReload(ts *testscript.TestScript, args []string) {
-	config, faults := parseConfig(args[0], []byte(ts.ReadFile(args[0])), ts.Getenv, h.dir)
-	if config == nil {
+	conf, faults := config.Parse(args[0], []byte(ts.ReadFile(args[0])), ts.Getenv, h.dir)
+	if conf == nil {
 		ts.Fatalf("config: %v", faults)
 	}
-	h.app.use(config)
+	h.app.use(conf)
 }
 
 func (h *house) wantRow(ts *testscript.TestScript, s fallback.SessionID, want string) {

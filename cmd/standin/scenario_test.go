@@ -19,6 +19,7 @@ import (
 	"standin/bot"
 	"standin/channels"
 	"standin/channels/channeltest"
+	"standin/cmd/standin/config"
 	"standin/fallback"
 	"standin/fallback/provider"
 	"standin/fallback/provider/providertest"
@@ -113,8 +114,8 @@ func scenarioCommands() map[string]func(*testscript.TestScript, bool, []string) 
 }
 
 func (h *house) scriptStart(ts *testscript.TestScript, _ []string) {
-	config, faults := parseConfig("config.yaml", []byte(ts.ReadFile("config.yaml")), ts.Getenv, h.dir)
-	if config == nil {
+	conf, faults := config.Parse("config.yaml", []byte(ts.ReadFile("config.yaml")), ts.Getenv, h.dir)
+	if conf == nil {
 		ts.Fatalf("config: %v", faults)
 	}
 	h.room = channeltest.NewRoom("room")
@@ -122,7 +123,7 @@ func (h *house) scriptStart(ts *testscript.TestScript, _ []string) {
 	log := slog.New(slog.DiscardHandler)
 	ctx, cancel := context.WithCancel(context.Background())
 	a, err := newApp(ctx, parts{
-		state: h.dir, config: config, channels: []channels.Channel{h.room},
+		state: h.dir, config: conf, channels: []channels.Channel{h.room},
 		vendors: provider.New(provider.Options{Transport: h.vendors, Log: log}),
 		log:     log, now: time.Now, sleep: sleep,
 	})

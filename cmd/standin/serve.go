@@ -9,11 +9,11 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"standin/channels"
 	"standin/channels/console"
+	"standin/cmd/standin/config"
 	"standin/fallback/provider"
 )
 
@@ -38,18 +38,20 @@ func (w world) serveVerb() *verb {
 
 // Run serves until a signal, or until its only channel is exhausted.
 func (c serveCmd) Run(w world) error {
-	path, tried := findConfig(c.Config, w.getenv)
+	path, tried := config.Find(c.Config, w.getenv)
 	if path == "" {
-		fmt.Fprint(w.stderr, noConfig(tried))
+		fmt.Fprint(w.stderr, config.NoneFound(tried))
 		return exit{code: exitUsage}
 	}
 	dir := c.dir(w)
 	stored, closeStored := w.stored(dir)
 	defer closeStored()
-	load := func() (*Compiled, []Fault) { return reading{getenv: w.getenv, stored: stored}.load(path) }
-	config, faults := load()
-	printFaults(w.stderr, faults)
-	if config == nil {
+	load := func() (*config.Compiled, []config.Fault) {
+		return config.Reader{Getenv: w.getenv, Stored: stored}.Load(path)
+	}
+	conf, faults := load()
+	config.PrintFaults(w.stderr, faults)
+	if conf == nil {
 		return exit{exitUsage, fmt.Sprintf("%s cannot be used; mend the lines above (standin check tells when it is right)", path)}
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -64,18 +66,18 @@ func (c serveCmd) Run(w world) error {
 
 	var a *app
 	var own []channels.Channel
-	if terminal || !config.connects() { // a service has no console: its standard input is nobody's
+	if terminal || !conf.Connects() { // a service has no console: its standard input is nobody's
 		own = append(own, w.console(filepath.Join(dir, "history"), time.Now, func(ctx context.Context, in channels.Inbound) error { return a.bot.Wait(ctx, in) }))
 	}
 	a, err = newApp(w.ctx, parts{
-		state: dir, config: config, channels: own, accounts: true,
+		state: dir, config: conf, channels: own, accounts: true,
 		vendors: provider.New(provider.Options{Log: log}),
 		log:     log, now: time.Now, sleep: sleep,
 	})
 	if err != nil {
 		return exit{exitUsage, err.Error()}
 	}
-	if err := a.openGateway(dir, config.Gateway); err != nil {
+	if err := a.openGateway(dir, conf.Gateway); err != nil {
 		return exit{exitUsage, errors.Join(err, a.close()).Error()}
 	}
 	a.follow(w, path, load)
@@ -83,12 +85,6 @@ func (c serveCmd) Run(w world) error {
 		fmt.Fprintf(w.stdout, "standin is listening here. Type a message, or /help.\nConfig %s, state %s.\n\n", path, dir)
 	}
 	return a.run(w.ctx)
-}
-
-// connects tells whether a platform is to be connected, so that somebody can be
-// heard without the console.
-func (c *Compiled) connects() bool {
-	return slices.ContainsFunc(c.Accounts, func(a account) bool { return !a.Off })
 }
 
 // openLog opens the log: JSON lines, levels by --debug.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"standin/bot"
+	"standin/cmd/standin/config"
 	"standin/store"
 )
 
@@ -103,7 +104,7 @@ func (c pairingListCmd) Run(w world) error {
 		case !p.Approved.IsZero():
 			what = "approved " + p.Approved.Local().Format(time.DateOnly)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", place{p.Channel, p.Account}, p.User, p.Name, what)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", config.Place{Channel: p.Channel, Account: p.Account}, p.User, p.Name, what)
 	}
 	return t.Flush()
 }
@@ -126,15 +127,15 @@ func (w world) pairingApproveVerb() *verb {
 // Run lets the person in. Where the config names no owner the first who is let
 // in becomes it [P2].
 func (c pairingApproveCmd) Run(w world) error {
-	path, _ := findConfig(c.Config, w.getenv)
+	path, _ := config.Find(c.Config, w.getenv)
 	firstOwns := true
 	if path != "" {
-		config, faults := loadConfig(path, w.getenv)
-		if config == nil {
-			printFaults(w.stderr, faults)
+		conf, faults := config.Load(path, w.getenv)
+		if conf == nil {
+			config.PrintFaults(w.stderr, faults)
 			return exit{exitUsage, fmt.Sprintf("%s cannot be used, so it is not known whether there is an owner; mend the lines above", path)}
 		}
-		firstOwns = len(config.Bot.Rules.Commands.Owners) == 0
+		firstOwns = len(conf.Bot.Rules.Commands.Owners) == 0
 	}
 	db, err := c.open(w)
 	if err != nil {
@@ -145,7 +146,7 @@ func (c pairingApproveCmd) Run(w world) error {
 	if err != nil {
 		return unknownCode(err)
 	}
-	fmt.Fprintf(w.stdout, "%s is let in on %s, for direct messages, from the next one on.\n", nameOf(p), place{p.Channel, p.Account})
+	fmt.Fprintf(w.stdout, "%s is let in on %s, for direct messages, from the next one on.\n", nameOf(p), config.Place{Channel: p.Channel, Account: p.Account})
 	if p.Owner {
 		fmt.Fprintln(w.stdout, "As the first one, they are the owner now and may give commands wherever they are let in. commands.ownerAllowFrom names others.")
 	}
@@ -176,7 +177,7 @@ func (c pairingDenyCmd) Run(w world) error {
 	if err != nil {
 		return unknownCode(err)
 	}
-	fmt.Fprintf(w.stdout, "The request of %s on %s is gone.\n", nameOf(p), place{p.Channel, p.Account})
+	fmt.Fprintf(w.stdout, "The request of %s on %s is gone.\n", nameOf(p), config.Place{Channel: p.Channel, Account: p.Account})
 	return nil
 }
 
@@ -209,10 +210,10 @@ func (c pairingRemoveCmd) Run(w world) error {
 	}
 	err = db.Unpair(w.ctx, c.Channel, account, c.User)
 	if errors.Is(err, bot.ErrNoPairing) {
-		return exit{exitFault, fmt.Sprintf("%s is not paired on %s", c.User, place{c.Channel, account})}
+		return exit{exitFault, fmt.Sprintf("%s is not paired on %s", c.User, config.Place{Channel: c.Channel, Account: account})}
 	}
 	if err == nil {
-		fmt.Fprintf(w.stdout, "%s is not let in on %s any more.\n", c.User, place{c.Channel, account})
+		fmt.Fprintf(w.stdout, "%s is not let in on %s any more.\n", c.User, config.Place{Channel: c.Channel, Account: account})
 	}
 	return err
 }

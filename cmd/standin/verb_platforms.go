@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 
 	"standin/channels/discord"
 	"standin/channels/slack"
+	"standin/cmd/standin/config"
 )
 
 // accountFlags choose an account of the config.
@@ -24,30 +24,14 @@ func (f *accountFlags) bind(v *verb) {
 	v.Flags().Var(text{&f.Account, "NAME"}, "account", "Which account of the config.")
 }
 
-// account finds the account in the config. Faults of other parts of the file do
-// not matter here: people set the platform up first. Without a config, or
-// without the platform in it, there is the default account of a platform with
-// its usual settings, and the tokens of the environment.
-func (f accountFlags) account(w world, channel string) (account, error) {
-	doc := newDocument()
-	c := newCompiler(reading{getenv: w.getenv}, "", nil, &node{kind: isObject}, &doc)
-	if path, _ := findConfig(f.Config, w.getenv); path != "" {
-		data, err := readBounded(path, maxFile)
-		if err != nil {
-			return account{}, exit{exitUsage, path + ": " + reasonOf(err)}
-		}
-		root, faults := decodeYAML(path, data, w.getenv, &doc)
-		if root == nil {
-			printFaults(w.stderr, faults)
-			return account{}, exit{exitUsage, path + " cannot be read"}
-		}
-		c = newCompiler(reading{getenv: w.getenv, base: filepath.Dir(path)}, path, strings.Split(string(data), "\n"), root, &doc)
+// account finds the account in the config, as config.Reader.AccountsOf has it.
+func (f accountFlags) account(w world, channel string) (config.Account, error) {
+	path, _ := config.Find(f.Config, w.getenv)
+	all, faults, err := config.Reader{Getenv: w.getenv}.AccountsOf(channel, path)
+	if err != nil {
+		config.PrintFaults(w.stderr, faults)
+		return config.Account{}, exit{exitUsage, err.Error()}
 	}
-	if _, written := c.root.at(keyPath{"channels", channel}); !written {
-		c.root = &node{kind: isObject, entries: []entry{{key: "channels", value: &node{kind: isObject,
-			entries: []entry{{key: channel, value: &node{kind: isObject}}}}}}}
-	}
-	all := slices.DeleteFunc(c.readAccounts(), func(a account) bool { return a.Channel != channel })
 	id := f.Account
 	if id == "default" {
 		id = ""
@@ -55,18 +39,12 @@ func (f accountFlags) account(w world, channel string) (account, error) {
 	var names []string
 	for _, a := range all {
 		if a.Account == id {
-			var mine []Fault
-			for _, fault := range c.faults {
-				if strings.HasPrefix(fault.Path, "channels."+channel) && !fault.Warning {
-					mine = append(mine, fault)
-				}
-			}
-			printFaults(w.stderr, mine)
+			config.PrintFaults(w.stderr, faults)
 			return a, nil
 		}
-		names = append(names, strings.TrimPrefix(strings.TrimPrefix(a.place.String(), channel), "/"))
+		names = append(names, strings.TrimPrefix(strings.TrimPrefix(a.Place.String(), channel), "/"))
 	}
-	return account{}, exit{exitUsage, fmt.Sprintf("channels.%s has no account %q; it has: %s", channel, f.Account, strings.Join(names, ", "))}
+	return config.Account{}, exit{exitUsage, fmt.Sprintf("channels.%s has no account %q; it has: %s", channel, f.Account, strings.Join(names, ", "))}
 }
 
 // slackVerb is `standin slack`.
@@ -124,7 +102,7 @@ func (c slackCheckCmd) Run(w world) error {
 	if sayFaults(w.stdout, a) {
 		return exit{code: exitFault}
 	}
-	found, err := slack.Check(w.ctx, a.slackOptions(opening{}), c.Post)
+	found, err := slack.Check(w.ctx, a.SlackOptions(config.Opening{}), c.Post)
 	if err != nil {
 		return err
 	}
@@ -143,6 +121,9 @@ func (c slackCheckCmd) Run(w world) error {
 func (w world) discordVerb() *verb {
 	return w.group("discord", "Set Discord up.", w.discordInviteVerb(), w.discordCheckVerb())
 }
+
+// applicationID is how Discord numbers what there is.
+var applicationID = regexp.MustCompile(`^[0-9]{5,20}$`)
 
 type discordInviteCmd struct {
 	accountFlags
@@ -168,11 +149,11 @@ func (c discordInviteCmd) Run(w world) error {
 		if sayFaults(w.stderr, a) {
 			return exit{exitUsage, "without a token, give the application's id with --app"}
 		}
-		if id, err = discord.Application(w.ctx, a.discordOptions(opening{})); err != nil {
+		if id, err = discord.Application(w.ctx, a.DiscordOptions(config.Opening{})); err != nil {
 			return exit{exitFault, err.Error()}
 		}
 	}
-	if !snowflake.MatchString(id) {
+	if !applicationID.MatchString(id) {
 		return exit{exitUsage, fmt.Sprintf("%q is no id of an application; it is a number of about 18 digits", id)}
 	}
 	_, err := fmt.Fprintln(w.stdout, discord.Invite(id))
@@ -198,7 +179,7 @@ func (c discordCheckCmd) Run(w world) error {
 		return exit{code: exitFault}
 	}
 	ok := true
-	for _, f := range discord.Check(w.ctx, a.discordOptions(opening{})) {
+	for _, f := range discord.Check(w.ctx, a.DiscordOptions(config.Opening{})) {
 		ok = ok && f.Mend == ""
 		sayFinding(w.stdout, f.Mend == "", f.What, f.Mend)
 	}
@@ -212,9 +193,9 @@ func (c discordCheckCmd) Run(w world) error {
 }
 
 // sayFaults tells what keeps an account from being looked at.
-func sayFaults(out io.Writer, a account) bool {
+func sayFaults(out io.Writer, a config.Account) bool {
 	for _, fault := range a.Faults {
-		sayFinding(out, false, a.place.String()+": "+fault, "")
+		sayFinding(out, false, a.Place.String()+": "+fault, "")
 	}
 	return len(a.Faults) > 0
 }

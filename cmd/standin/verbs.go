@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"standin/cmd/standin/config"
 	"standin/fallback"
 	"standin/store"
 )
@@ -22,7 +23,7 @@ func (w world) checkVerb() *verb {
 
 // Run prints the faults, or the effective plan of each agent.
 func (c checkCmd) Run(w world) error {
-	stored := store.ReadCredentials(store.Options{Dir: stateDir(w.getenv)}, nil)
+	stored := store.ReadCredentials(store.Options{Dir: config.StateDir(w.getenv)}, nil)
 	defer stored.Close()
 	return code(runCheck(c.Config, w.stdout, w.stderr, w.getenv, idsOf(w.ctx, stored)))
 }
@@ -45,7 +46,12 @@ func (w world) configVerb() *verb {
 }
 
 // Run prints the schema.
-func (configCmd) Run(w world) error { return code(runSchema(w.stdout)) }
+func (configCmd) Run(w world) error {
+	if config.WriteSchema(w.stdout) != nil {
+		return exit{code: exitFault}
+	}
+	return nil
+}
 
 // classifyCmd is `standin classify`.
 type classifyCmd struct {

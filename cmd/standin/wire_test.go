@@ -14,6 +14,7 @@ import (
 
 	"standin/channels/discord/discordtest"
 	"standin/channels/slack/slacktest"
+	"standin/cmd/standin/config"
 	"standin/fallback/provider/providertest"
 )
 
@@ -149,7 +150,7 @@ func (w *wire) states() map[string]report {
 	list, _ := askStatus(w.t.Context(), filepath.Join(w.dir, socketFile))
 	states := map[string]report{}
 	for _, r := range list {
-		states[place{r.Channel, strings.TrimPrefix(r.Account, "default")}.String()] = r
+		states[config.Place{Channel: r.Channel, Account: strings.TrimPrefix(r.Account, "default")}.String()] = r
 	}
 	return states
 }

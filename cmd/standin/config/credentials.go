@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -16,16 +16,16 @@ import (
 // those whose key the config refers to, those whose vendor's variable is set,
 // and the keyless one of a local server.
 func (c *compiler) readProfiles(profiles map[string]profileKeys) {
-	at := keyPath{"auth", "profiles"}
+	at := Path{"auth", "profiles"}
 	for _, name := range sortedKeys(profiles) {
-		k, p, id := profiles[name], at.key(name), fallback.ProfileID(name)
+		k, p, id := profiles[name], at.Key(name), fallback.ProfileID(name)
 		owner, rest, ok := strings.Cut(name, ":")
 		if !ok || strings.TrimSpace(owner) == "" || rest == "" {
 			c.reportKey(p, "is no profile id", "write provider:name, such as openai:default")
 			continue
 		}
 		if k.Provider != "" && fallback.NormalProvider(k.Provider) != id.Provider() {
-			c.report(p.key("provider"), fmt.Sprintf("differs from %s, which the profile id begins with", id.Provider()), "make them equal")
+			c.report(p.Key("provider"), fmt.Sprintf("differs from %s, which the profile id begins with", id.Provider()), "make them equal")
 			continue
 		}
 		c.knownProvider(id.Provider(), p)
@@ -38,10 +38,10 @@ func (c *compiler) readProfiles(profiles map[string]profileKeys) {
 			kind = fallback.APIKey
 		}
 		if kind == fallback.OAuth {
-			c.report(p.key("keyRef"), "an OAuth login is more than one key", "remove keyRef; the login is stored")
+			c.report(p.Key("keyRef"), "an OAuth login is more than one key", "remove keyRef; the login is stored")
 			continue
 		}
-		if key, ok := c.resolve(k.KeyRef, p.key("keyRef"), c.variableFor(id.Provider())); ok {
+		if key, ok := c.resolve(k.KeyRef, p.Key("keyRef"), c.variableFor(id.Provider())); ok {
 			c.profiles = append(c.profiles, fallback.Profile{ID: id, Provider: id.Provider(), Type: kind, Key: key, Account: k.Email})
 		}
 	}
@@ -59,7 +59,7 @@ func (c *compiler) defaultProfile(id string) {
 			name, k = n, own
 		}
 	}
-	p := keyPath{"models", "providers", name, "apiKey"}
+	p := Path{"models", "providers", name, "apiKey"}
 	for _, other := range c.profiles {
 		if other.ID == made.ID {
 			if k.APIKey.given() {
@@ -75,8 +75,8 @@ func (c *compiler) defaultProfile(id string) {
 			return
 		}
 		made.Key = key
-	case env != "" && c.getenv(env) != "":
-		made.Key = provider.NewKey(strings.TrimSpace(c.getenv(env)))
+	case env != "" && c.Getenv(env) != "":
+		made.Key = provider.NewKey(strings.TrimSpace(c.Getenv(env)))
 	case c.endpoints[id].NoKey:
 		made.Keyless = true
 	default:
@@ -107,32 +107,32 @@ const maxSecret = 64 << 10
 
 // resolve reads a secret, once and eagerly: a reference that leads nowhere is a
 // fault now and not in the middle of an outage [G6].
-func (c *compiler) resolve(s secret, p keyPath, usual string) (provider.Key, bool) {
+func (c *compiler) resolve(s secret, p Path, usual string) (provider.Key, bool) {
 	text := s.Text
 	switch s.Source {
 	case "env":
-		if text = c.getenv(s.ID); text == "" {
-			c.report(p.key("id"), fmt.Sprintf("the variable %s is not set, or empty", c.shown(p.key("id"), s.ID)), "set it in the environment of standin")
+		if text = c.Getenv(s.ID); text == "" {
+			c.report(p.Key("id"), fmt.Sprintf("the variable %s is not set, or empty", c.shown(p.Key("id"), s.ID)), "set it in the environment of standin")
 			return provider.Key{}, false
 		}
 	case "file":
 		path := s.ID
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(c.base, path)
+			path = filepath.Join(c.Base, path)
 		}
-		data, err := readBounded(path, maxSecret)
+		data, err := ReadBounded(path, maxSecret)
 		switch {
 		case err != nil:
-			c.report(p.key("id"), "the file cannot be read: "+reasonOf(err), "its path is relative to the config file")
+			c.report(p.Key("id"), "the file cannot be read: "+ReasonOf(err), "its path is relative to the config file")
 			return provider.Key{}, false
 		case len(data) > maxSecret || bytes.IndexByte(data, 0) >= 0:
-			c.report(p.key("id"), "the file does not hold a single key", "")
+			c.report(p.Key("id"), "the file does not hold a single key", "")
 			return provider.Key{}, false
 		}
 		text = string(data)
 	default:
-		n, written := c.root.at(p)
-		if written && n.kind == isText && !n.expanded && !loopbackURL(c.endpoints, p) {
+		n, written := c.root.At(p)
+		if written && n.Kind == Text && !n.expanded && !loopbackURL(c.endpoints, p) {
 			c.warn(p, "the secret stands in the file as plain text", fmt.Sprintf("put it into a variable and write ${%s}", usual))
 		}
 	}
@@ -142,7 +142,7 @@ func (c *compiler) resolve(s secret, p keyPath, usual string) (provider.Key, boo
 		return provider.Key{}, false // a variable that is not set: reported where it stands
 	case text == "":
 		c.report(p, "the secret is empty", "")
-	case strings.ContainsAny(text, "\r\n\t ") || !printable(text):
+	case strings.ContainsAny(text, "\r\n\t ") || !Printable(text):
 		c.report(p, "the secret holds spaces, line breaks or other characters that no key has", "")
 	default:
 		return provider.NewKey(text), true
@@ -150,7 +150,8 @@ func (c *compiler) resolve(s secret, p keyPath, usual string) (provider.Key, boo
 	return provider.Key{}, false
 }
 
-func printable(s string) bool {
+// Printable tells whether s holds only what a key may consist of: visible ASCII.
+func Printable(s string) bool {
 	for i := range len(s) {
 		if s[i] < 0x21 || s[i] > 0x7e {
 			return false
@@ -161,7 +162,7 @@ func printable(s string) bool {
 
 // loopbackURL tells whether the secret at p goes to this machine only, where
 // servers take any word as a key.
-func loopbackURL(endpoints map[string]provider.Endpoint, p keyPath) bool {
+func loopbackURL(endpoints map[string]provider.Endpoint, p Path) bool {
 	if len(p) != 4 || p[0] != "models" {
 		return false
 	}
@@ -171,11 +172,11 @@ func loopbackURL(endpoints map[string]provider.Endpoint, p keyPath) bool {
 
 // readKnobs reads the settings that are environment variables [D15].
 func (c *compiler) readKnobs() (skip, retryMax time.Duration) {
-	skip, told := skipTTL(knob(c.getenv, "FALLBACK_SKIP_TTL_MS"))
+	skip, told := skipTTL(knob(c.Getenv, "FALLBACK_SKIP_TTL_MS"))
 	if told != "" {
 		c.faults = append(c.faults, Fault{File: "environment", Path: "STANDIN_FALLBACK_SKIP_TTL_MS", Msg: told, Warning: true})
 	}
-	retryMax, told = retryMaxWait(knob(c.getenv, "SDK_RETRY_MAX_WAIT_SECONDS"))
+	retryMax, told = retryMaxWait(knob(c.Getenv, "SDK_RETRY_MAX_WAIT_SECONDS"))
 	if told != "" {
 		c.faults = append(c.faults, Fault{File: "environment", Path: "STANDIN_SDK_RETRY_MAX_WAIT_SECONDS", Msg: told, Warning: true})
 	}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"strings"
@@ -20,8 +20,8 @@ func FuzzConfig(f *testing.F) {
 	}
 	const hidden = "s3cret-0f-the-environment"
 	f.Fuzz(func(t *testing.T, text string) {
-		c, faults := parseConfig("config.yaml", []byte(text), env("KEY", hidden), "/nonexistent")
-		if (c == nil) != broken(faults) {
+		c, faults := Parse("config.yaml", []byte(text), env("KEY", hidden), "/nonexistent")
+		if (c == nil) != Broken(faults) {
 			t.Errorf("config %v with faults %v", c != nil, faults)
 		}
 		height := strings.Count(text, "\n") + 1

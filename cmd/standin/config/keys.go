@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"encoding/json"
@@ -46,9 +46,9 @@ type defaultsKeys struct {
 }
 
 type attemptKeys struct {
-	Connect    duration `json:"connectTimeout,omitempty" jsonschema:"default=10s" jsonschema_description:"Until the connection stands; 0s: no limit."`
-	FirstToken duration `json:"firstTokenTimeout,omitempty" jsonschema:"default=2m" jsonschema_description:"Until the answer begins; 0s: no limit."`
-	Idle       duration `json:"idleTimeout,omitempty" jsonschema:"default=1m" jsonschema_description:"Between two pieces of the answer; 0s: no limit."`
+	Connect    Duration `json:"connectTimeout,omitempty" jsonschema:"default=10s" jsonschema_description:"Until the connection stands; 0s: no limit."`
+	FirstToken Duration `json:"firstTokenTimeout,omitempty" jsonschema:"default=2m" jsonschema_description:"Until the answer begins; 0s: no limit."`
+	Idle       Duration `json:"idleTimeout,omitempty" jsonschema:"default=1m" jsonschema_description:"Between two pieces of the answer; 0s: no limit."`
 }
 
 type agentKeys struct {
@@ -104,7 +104,7 @@ type providerKeys struct {
 
 type messagesKeys struct {
 	FallbackNotices  string   `json:"fallbackNotices,omitempty" jsonschema:"enum=all,enum=direct,enum=off,default=all" jsonschema_description:"Where a change of model is announced: everywhere, only in direct messages, nowhere."`
-	FallbackReminder duration `json:"fallbackReminder,omitempty" jsonschema_description:"While a session stays on a stand-in, one line repeats it after each such stretch, such as 2h. Default: never."`
+	FallbackReminder Duration `json:"fallbackReminder,omitempty" jsonschema_description:"While a session stays on a stand-in, one line repeats it after each such stretch, such as 2h. Default: never."`
 
 	ResponsePrefix string        `json:"responsePrefix,omitempty" jsonschema_description:"What stands in front of answers; auto is the agent's name in brackets. {model}, {provider}, {modelFull} and {identity.name} are filled in."`
 	Queue          queueKeys     `json:"queue,omitempty" jsonschema_description:"Messages that come while their session is being answered."`
@@ -124,7 +124,7 @@ type sessionKeys struct {
 }
 
 type inboxKeys struct {
-	ReplayMaxAge duration `json:"replayMaxAge,omitempty" jsonschema:"default=15m" jsonschema_description:"A message that waited longer than this while standin was down is not answered; its sender is told."`
+	ReplayMaxAge Duration `json:"replayMaxAge,omitempty" jsonschema:"default=15m" jsonschema_description:"A message that waited longer than this while standin was down is not answered; its sender is told."`
 }
 
 // newDocument is an empty file: every default.
@@ -136,9 +136,9 @@ func newDocument() document {
 			TimeoutSeconds: 600,
 			HistoryLimit:   b.HistoryTurns,
 			Attempt: attemptKeys{ // D23
-				Connect:    duration(10 * time.Second),
-				FirstToken: duration(120 * time.Second),
-				Idle:       duration(60 * time.Second),
+				Connect:    Duration(10 * time.Second),
+				FirstToken: Duration(120 * time.Second),
+				Idle:       Duration(60 * time.Second),
 			},
 		}},
 		Auth: authKeys{Cooldowns: cooldownKeys{
@@ -156,7 +156,7 @@ func newDocument() document {
 			Queue:           queueKeys{Mode: string(policy.Steer), Cap: 20, Drop: string(policy.Summarize)}, // [S25]
 		},
 		Session:  sessionKeys{ResetKeepsModel: b.ResetKeepsModel, DMScope: string(policy.ScopeMain)},
-		Inbox:    inboxKeys{ReplayMaxAge: duration(b.ReplayMaxAge)},
+		Inbox:    inboxKeys{ReplayMaxAge: Duration(b.ReplayMaxAge)},
 		Channels: channelsKeys{Defaults: channelDefaults{GroupPolicy: string(policy.GroupAllowlist)}},
 		Gateway:  gatewayKeys{Bind: bindLoopback},
 	}
@@ -256,21 +256,21 @@ func (modelEntry) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{id, o}}
 }
 
-// duration is a Go duration such as "90s" or "1h30m".
-type duration time.Duration
+// Duration is a Go duration such as "90s" or "1h30m".
+type Duration time.Duration
 
 // UnmarshalJSON reads the text form.
-func (d *duration) UnmarshalJSON(data []byte) error {
+func (d *Duration) UnmarshalJSON(data []byte) error {
 	var s string
 	if err := json.Unmarshal(data, &s); err != nil {
 		return err
 	}
 	v, err := time.ParseDuration(s)
-	*d = duration(v)
+	*d = Duration(v)
 	return err
 }
 
 // JSONSchema describes the text form.
-func (duration) JSONSchema() *jsonschema.Schema {
+func (Duration) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Format: "go-duration", Pattern: `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"os"
@@ -26,7 +26,7 @@ func env(pairs ...string) func(string) string {
 
 // read parses a config text as `standin check` does.
 func read(text string, getenv func(string) string) (*Compiled, []Fault) {
-	return reading{getenv: getenv, catalogue: true}.parse("config.yaml", []byte(text))
+	return Reader{Getenv: getenv, Catalogue: true}.Parse("config.yaml", []byte(text))
 }
 
 // lines gives the faults as they are printed, without the warnings.
@@ -331,7 +331,7 @@ func TestChainsOfAConfig(t *testing.T) {
 		t.Run(c.rule, func(t *testing.T) {
 			cfg := must(t, "agents: {defaults: {"+c.defaults+"}}"+known, env()).Fallback
 			ask := fallback.Ask{Config: cfg, Agent: "main", Kind: fallback.Chat}
-			if got := chainText(fallback.Chain(cfg, fallback.Resolve(ask, fallback.Selection{}, false)), " "); got != c.want {
+			if got := ChainText(fallback.Chain(cfg, fallback.Resolve(ask, fallback.Selection{}, false)), " "); got != c.want {
 				t.Errorf("chain %s\n want %s", got, c.want)
 			}
 		})
@@ -363,11 +363,11 @@ func TestBareModels(t *testing.T) {
 	if got := c.Fallback.Default.Fallbacks[0].String(); got != "openai/gpt-5.4-mini" {
 		t.Error(got)
 	}
-	lax, faults := reading{getenv: env(), anyModel: true}.parse("script", []byte("agents: {defaults: {model: {primary: x/y, fallbacks: [z, w/v]}}}"))
+	lax, faults := Reader{Getenv: env(), AnyModel: true}.Parse("script", []byte("agents: {defaults: {model: {primary: x/y, fallbacks: [z, w/v]}}}"))
 	if lax == nil {
 		t.Fatal(faults)
 	}
-	if got := chainText(lax.Plans[0].Chain, " "); got != "x/y x/z w/v" {
+	if got := ChainText(lax.Plans[0].Chain, " "); got != "x/y x/z w/v" {
 		t.Error(got)
 	}
 }
@@ -376,9 +376,9 @@ func TestBareModels(t *testing.T) {
 func TestFindConfig(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(t.TempDir())
-	look := func(flag string, getenv func(string) string) string { p, _ := findConfig(flag, getenv); return p }
+	look := func(flag string, getenv func(string) string) string { p, _ := Find(flag, getenv); return p }
 	state := env("STANDIN_STATE_DIR", dir, "HOME", "/nobody")
-	if p, tried := findConfig("", state); p != "" || len(tried) != 2 {
+	if p, tried := Find("", state); p != "" || len(tried) != 2 {
 		t.Errorf("found %q, tried %q", p, tried)
 	}
 	touch := func(p string) string {

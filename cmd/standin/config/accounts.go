@@ -1,9 +1,10 @@
-package main
+package config
 
 import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -16,21 +17,21 @@ import (
 	"standin/channels/slack"
 )
 
-// place names an account of a channel as an Address does: Account "" is the
+// Place names an account of a channel as an Address does: Account "" is the
 // default one.
-type place struct{ Channel, Account string }
+type Place struct{ Channel, Account string }
 
 // String is how people read it: slack, or slack/work.
-func (p place) String() string {
+func (p Place) String() string {
 	if p.Account == "" {
 		return p.Channel
 	}
 	return p.Channel + "/" + p.Account
 }
 
-// account is one account of a platform as the config means it. It is immutable.
-type account struct {
-	place
+// Account is one account of a platform as the config means it. It is immutable.
+type Account struct {
+	Place
 	Off     bool           // enabled: false
 	Slack   slack.Config   // of a Slack account
 	Discord discord.Config // of a Discord account
@@ -41,10 +42,10 @@ type account struct {
 	Faults []string
 }
 
-// same tells whether two accounts are connected alike. Who may speak is no part
+// Same tells whether two accounts are connected alike. Who may speak is no part
 // of it: that changes without a new connection [G8].
-func (a account) same(b account) bool {
-	return a.place == b.place && a.Off == b.Off && reflect.DeepEqual(a.Slack, b.Slack) && reflect.DeepEqual(a.Discord, b.Discord) &&
+func (a Account) Same(b Account) bool {
+	return a.Place == b.Place && a.Off == b.Off && reflect.DeepEqual(a.Slack, b.Slack) && reflect.DeepEqual(a.Discord, b.Discord) &&
 		maps.Equal(reveal(a.Tokens), reveal(b.Tokens)) && slices.Equal(a.Faults, b.Faults)
 }
 
@@ -56,8 +57,8 @@ func reveal(tokens map[string]channels.Secret) map[string]string {
 	return plain
 }
 
-// webhook is the path that the account's requests come in on, "" for none.
-func (a account) webhook() string {
+// Webhook is the path that the account's requests come in on, "" for none.
+func (a Account) Webhook() string {
 	if a.Channel == slack.Name && !a.Off && a.Slack.Mode == "http" {
 		return a.Slack.WebhookPath
 	}
@@ -69,27 +70,27 @@ func (a account) webhook() string {
 type tokenKey struct {
 	name, env string
 	get       string // where a person finds one
-	needed    func(account) bool
+	needed    func(Account) bool
 }
 
 var (
 	slackTokens = []tokenKey{
-		{"botToken", "SLACK_BOT_TOKEN", "the app's page OAuth & Permissions", func(account) bool { return true }},
-		{"appToken", "SLACK_APP_TOKEN", "the app's page Basic Information, with connections:write", func(a account) bool { return a.Slack.Mode == "socket" }},
-		{"signingSecret", "SLACK_SIGNING_SECRET", "the app's page Basic Information", func(a account) bool { return a.Slack.Mode == "http" }},
+		{"botToken", "SLACK_BOT_TOKEN", "the app's page OAuth & Permissions", func(Account) bool { return true }},
+		{"appToken", "SLACK_APP_TOKEN", "the app's page Basic Information, with connections:write", func(a Account) bool { return a.Slack.Mode == "socket" }},
+		{"signingSecret", "SLACK_SIGNING_SECRET", "the app's page Basic Information", func(a Account) bool { return a.Slack.Mode == "http" }},
 	}
-	discordTokens = []tokenKey{{"token", "DISCORD_BOT_TOKEN", "Discord's developer portal, page Bot", func(account) bool { return true }}}
+	discordTokens = []tokenKey{{"token", "DISCORD_BOT_TOKEN", "Discord's developer portal, page Bot", func(Account) bool { return true }}}
 )
 
 // readAccounts makes the accounts of both platforms.
-func (c *compiler) readAccounts() (all []account) {
+func (c *compiler) readAccounts() (all []Account) {
 	history := func(usual int) int {
 		if own := c.doc.Messages.GroupChat.HistoryLimit; own != nil {
 			return *own
 		}
 		return usual
 	}
-	one := reader{c, slack.Name, slackTokens, func(keys map[string]any, a *account) ([]error, map[string]secret) {
+	one := platform{c, slack.Name, slackTokens, func(keys map[string]any, a *Account) ([]error, map[string]secret) {
 		k := slackAccount{Config: slack.Defaults(), HistoryLimit: history(50)}
 		fill(&k, keys)
 		a.Slack, a.Off, a.Surface = k.Config, !k.Enabled, k.surface(c.doc.Channels.Defaults)
@@ -97,7 +98,7 @@ func (c *compiler) readAccounts() (all []account) {
 	}}
 	all = append(all, one.read()...)
 	one.channel, one.tokens = discord.Name, discordTokens
-	one.keys = func(keys map[string]any, a *account) ([]error, map[string]secret) {
+	one.keys = func(keys map[string]any, a *Account) ([]error, map[string]secret) {
 		k := discordAccount{Config: discord.Defaults(), HistoryLimit: history(20)}
 		fill(&k, keys)
 		a.Discord, a.Off, a.Surface = k.config(), !k.Enabled, k.surface(c.doc.Channels.Defaults)
@@ -106,6 +107,37 @@ func (c *compiler) readAccounts() (all []account) {
 	all = append(all, one.read()...)
 	c.checkShared(all)
 	return all
+}
+
+// AccountsOf reads the accounts of one platform from the file at path, "" for
+// none, and gives the faults of that part of the file. Faults of other parts do
+// not matter here: people set a platform up first. Without a file, or without
+// the platform in it, there is the default account with its usual settings and
+// the tokens of the environment. With the error, which says that the file cannot
+// be read at all, the faults say why.
+func (r Reader) AccountsOf(channel, path string) ([]Account, []Fault, error) {
+	doc := newDocument()
+	c := newCompiler(r, "", nil, &Node{Kind: Object}, &doc)
+	if path != "" {
+		data, err := ReadBounded(path, MaxFile)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %s", path, ReasonOf(err))
+		}
+		root, faults := decodeYAML(path, data, r.Getenv, &doc)
+		if root == nil {
+			return nil, faults, fmt.Errorf("%s cannot be read", path)
+		}
+		r.Base = filepath.Dir(path)
+		c = newCompiler(r, path, strings.Split(string(data), "\n"), root, &doc)
+	}
+	if _, written := c.root.At(Path{"channels", channel}); !written {
+		c.root = &Node{Kind: Object, Entries: []Entry{{Key: "channels", Value: &Node{Kind: Object,
+			Entries: []Entry{{Key: channel, Value: &Node{Kind: Object}}}}}}}
+	}
+	all := slices.DeleteFunc(c.readAccounts(), func(a Account) bool { return a.Channel != channel })
+	return all, slices.DeleteFunc(c.faults, func(f Fault) bool {
+		return f.Warning || !strings.HasPrefix(f.Path, "channels."+channel)
+	}), nil
 }
 
 // fill reads keys, which have passed the schema, over the defaults in k.
@@ -119,32 +151,32 @@ func fill(k any, keys map[string]any) {
 	}
 }
 
-// reader reads the accounts of one platform.
-type reader struct {
+// platform reads the accounts of one platform.
+type platform struct {
 	*compiler
 	channel string
 	tokens  []tokenKey
 	// keys reads the merged keys of an account into it and gives the adapter's
 	// faults and the tokens that are written.
-	keys func(keys map[string]any, a *account) ([]error, map[string]secret)
+	keys func(keys map[string]any, a *Account) ([]error, map[string]secret)
 }
 
 var accountID = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
 // read gives the platform's accounts, the default one first.
-func (r reader) read() (all []account) {
-	at := keyPath{"channels", r.channel}
-	block, written := r.root.at(at)
+func (r platform) read() (all []Account) {
+	at := Path{"channels", r.channel}
+	block, written := r.root.At(at)
 	if !written {
 		return r.environmentOnly()
 	}
-	general := block.plain().(map[string]any)
+	general := block.Plain().(map[string]any)
 	own, _ := general["accounts"].(map[string]any)
 	delete(general, "accounts")
 	var ids []string
 	for _, id := range sortedKeys(own) {
 		if !accountID.MatchString(id) {
-			r.reportKey(at.key("accounts").key(id), "is no account name", "use lower-case letters, digits, - and _, at most 64")
+			r.reportKey(at.Key("accounts").Key(id), "is no account name", "use lower-case letters, digits, - and _, at most 64")
 			continue
 		}
 		if id != "default" {
@@ -153,11 +185,11 @@ func (r reader) read() (all []account) {
 	}
 	_, named := own["default"]
 	_, token := general[r.tokens[0].name]
-	if named || token || len(own) == 0 || r.getenv(r.tokens[0].env) != "" {
+	if named || token || len(own) == 0 || r.Getenv(r.tokens[0].env) != "" {
 		layer, _ := own["default"].(map[string]any)
 		path := at
 		if named {
-			path = at.key("accounts").key("default")
+			path = at.Key("accounts").Key("default")
 		}
 		all = append(all, r.account("", inherit(general, layer), at, path))
 	}
@@ -166,21 +198,21 @@ func (r reader) read() (all []account) {
 	}
 	for _, id := range ids {
 		layer, _ := own[id].(map[string]any)
-		all = append(all, r.account(id, inherit(general, layer), at, at.key("accounts").key(id)))
+		all = append(all, r.account(id, inherit(general, layer), at, at.Key("accounts").Key(id)))
 	}
 	return all
 }
 
 // environmentOnly gives the account of a platform that only the environment
 // speaks of: closed to all rooms, and told aloud [SL10, D4].
-func (r reader) environmentOnly() []account {
-	a := account{place: place{Channel: r.channel}}
+func (r platform) environmentOnly() []Account {
+	a := Account{Place: Place{Channel: r.channel}}
 	faults, _ := r.keys(nil, &a)
-	if len(faults) > 0 || r.anyModel {
+	if len(faults) > 0 || r.AnyModel {
 		return nil
 	}
 	for _, t := range r.tokens {
-		if t.needed(a) && r.getenv(t.env) == "" {
+		if t.needed(a) && r.Getenv(t.env) == "" {
 			return nil
 		}
 	}
@@ -188,7 +220,7 @@ func (r reader) environmentOnly() []account {
 	r.faults = append(r.faults, Fault{File: "environment", Path: r.tokens[0].env, Warning: true,
 		Msg:  fmt.Sprintf("is set, so %s is used although the config has no channels.%s: people must be paired, no room is listened to", r.channel, r.channel),
 		Mend: fmt.Sprintf("write channels.%s, with enabled: false to leave it out", r.channel)})
-	return []account{a}
+	return []Account{a}
 }
 
 // inherit lays an account's keys over the general ones. Objects with keys of
@@ -209,25 +241,25 @@ func inherit(general, own map[string]any) map[string]any {
 }
 
 // account reads one account. general and own are where its keys may stand.
-func (r reader) account(id string, keys map[string]any, general, own keyPath) account {
-	a := account{place: place{r.channel, id}}
+func (r platform) account(id string, keys map[string]any, general, own Path) Account {
+	a := Account{Place: Place{r.channel, id}}
 	faults, secrets := r.keys(keys, &a)
 	for _, err := range faults {
 		text, msg, _ := strings.Cut(err.Error(), ": ")
 		r.report(r.find(general, own, pathOf(text)), msg, "")
 	}
 	r.checkPeople(a, general, own)
-	if !r.anyModel { // a rehearsal connects nothing and needs no token
-		r.readTokens(&a, secrets, func(name string) keyPath { return r.find(general, own, keyPath{name}) })
+	if !r.AnyModel { // a rehearsal connects nothing and needs no token
+		r.readTokens(&a, secrets, func(name string) Path { return r.find(general, own, Path{name}) })
 	}
 	if len(a.Faults) > 0 && !a.Off && len(faults) == 0 {
-		r.warn(own, fmt.Sprintf("%s cannot be used: %s", a.place, strings.Join(a.Faults, "; ")), "")
+		r.warn(own, fmt.Sprintf("%s cannot be used: %s", a.Place, strings.Join(a.Faults, "; ")), "")
 	}
 	return a
 }
 
 // find leads to a key of an account where it is written.
-func (c *compiler) find(general, own, p keyPath) keyPath {
+func (c *compiler) find(general, own, p Path) Path {
 	at := append(slices.Clone(own), p...)
 	if c.written(at) {
 		return at
@@ -236,7 +268,7 @@ func (c *compiler) find(general, own, p keyPath) keyPath {
 }
 
 // pathOf reads an adapter's path: guilds.1.channels.2, commandGuilds[0].
-func pathOf(text string) (p keyPath) {
+func pathOf(text string) (p Path) {
 	for step := range strings.SplitSeq(text, ".") {
 		name, rest, listed := strings.Cut(step, "[")
 		p = append(p, name)
@@ -250,7 +282,7 @@ func pathOf(text string) (p keyPath) {
 // readTokens resolves what the account needs. A reference that leads nowhere is
 // a fault of the file, unless nobody uses the account [G6]; a token that nobody
 // has given yet keeps only this account from running.
-func (r reader) readTokens(a *account, written map[string]secret, at func(string) keyPath) {
+func (r platform) readTokens(a *Account, written map[string]secret, at func(string) Path) {
 	a.Tokens = map[string]channels.Secret{}
 	for _, t := range r.tokens {
 		text, before := "", len(r.faults)
@@ -262,7 +294,7 @@ func (r reader) readTokens(a *account, written map[string]secret, at func(string
 			}
 			text = key.Reveal()
 		case a.Account == "":
-			text = strings.TrimSpace(r.getenv(t.env))
+			text = strings.TrimSpace(r.Getenv(t.env))
 		}
 		if a.Off {
 			for i := before; i < len(r.faults); i++ {
@@ -282,7 +314,7 @@ func (r reader) readTokens(a *account, written map[string]secret, at func(string
 		}
 	}
 	if len(a.Faults) == 0 && !a.Off {
-		if _, err := a.open(opening{}); err != nil { // a token of another kind
+		if _, err := a.Open(Opening{}); err != nil { // a token of another kind
 			a.Faults = strings.Split(strings.TrimPrefix(err.Error(), "channels."+a.Channel+": "), "\n")
 		}
 	}
@@ -290,31 +322,31 @@ func (r reader) readTokens(a *account, written map[string]secret, at func(string
 
 // checkShared looks for what two accounts cannot both have: a token [D2], and
 // the path of their requests [SL1].
-func (c *compiler) checkShared(all []account) {
-	tokens, paths := map[string]place{}, map[string]place{}
+func (c *compiler) checkShared(all []Account) {
+	tokens, paths := map[string]Place{}, map[string]Place{}
 	for i := range all {
 		a := &all[i]
 		if a.Off {
 			continue
 		}
-		at := keyPath{"channels", a.Channel}
+		at := Path{"channels", a.Channel}
 		if a.Account != "" {
-			at = at.key("accounts").key(a.Account)
+			at = at.Key("accounts").Key(a.Account)
 		}
 		name := map[string]string{slack.Name: "botToken", discord.Name: "token"}[a.Channel]
 		if token := a.Tokens[name].Reveal(); token != "" {
 			if first, twice := tokens[token]; twice {
 				a.Faults = append(a.Faults, fmt.Sprintf("it has the token of %s, which alone uses it", first))
-				c.warn(at.key(name), fmt.Sprintf("%s has the same token as %s, which alone uses it", a.place, first), "give each account a bot of its own")
+				c.warn(at.Key(name), fmt.Sprintf("%s has the same token as %s, which alone uses it", a.Place, first), "give each account a bot of its own")
 			} else {
-				tokens[token] = a.place
+				tokens[token] = a.Place
 			}
 		}
-		if path := a.webhook(); path != "" {
+		if path := a.Webhook(); path != "" {
 			if first, twice := paths[path]; twice {
-				c.report(at.key("webhookPath"), fmt.Sprintf("%s listens on %q too", first, path), "give each account in http mode a path of its own")
+				c.report(at.Key("webhookPath"), fmt.Sprintf("%s listens on %q too", first, path), "give each account in http mode a path of its own")
 			}
-			paths[path] = a.place
+			paths[path] = a.Place
 		}
 	}
 }
@@ -326,10 +358,10 @@ var (
 
 // checkPeople looks for lists that let in nobody, or somebody else: names of
 // people and rooms may be taken by anybody, so ids count [SL10].
-func (c *compiler) checkPeople(a account, general, own keyPath) {
+func (c *compiler) checkPeople(a Account, general, own Path) {
 	s := a.Surface
 	if s.DMPolicy == policy.DMOpen && !slices.Contains(s.AllowFrom, "*") {
-		c.report(c.find(general, own, keyPath{"dmPolicy"}), `open lets in nobody without "*" in allowFrom`, `add allowFrom: ["*"], which lets everybody write and give commands`)
+		c.report(c.find(general, own, Path{"dmPolicy"}), `open lets in nobody without "*" in allowFrom`, `add allowFrom: ["*"], which lets everybody write and give commands`)
 	}
 	user, room := slackUser, slackRoomID
 	if a.Channel == discord.Name {
@@ -337,12 +369,12 @@ func (c *compiler) checkPeople(a account, general, own keyPath) {
 	}
 	for i, entry := range s.AllowFrom {
 		if id := bareID(entry); id != "*" && !user.MatchString(strings.ToUpper(id)) {
-			c.warn(c.find(general, own, keyPath{"allowFrom", i}), fmt.Sprintf("%q is no id of a person", mask(entry)), "names do not count; /whoami tells the id")
+			c.warn(c.find(general, own, Path{"allowFrom", i}), fmt.Sprintf("%q is no id of a person", mask(entry)), "names do not count; /whoami tells the id")
 		}
 	}
 	for _, id := range sortedKeys(s.Rooms) {
 		if id != "*" && !room.MatchString(strings.ToUpper(id)) {
-			c.warn(c.find(general, own, keyPath{"channels", id}), fmt.Sprintf("%q is no id of a room", mask(id)), "names do not count; the id stands in the room's details")
+			c.warn(c.find(general, own, Path{"channels", id}), fmt.Sprintf("%q is no id of a room", mask(id)), "names do not count; the id stands in the room's details")
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ var sameKeys = cmp.Comparer(func(a, b provider.Key) bool { return a.Reveal() == 
 
 func example(t *testing.T) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "config.example.yaml"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "config.example.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,34 +93,34 @@ func TestExampleShowsEveryKey(t *testing.T) {
 	if len(faults) > 0 {
 		t.Fatalf("%v\n%s", faults, text)
 	}
-	var look func(n *node, s *invopop.Schema, at string)
-	look = func(n *node, s *invopop.Schema, at string) {
+	var look func(n *Node, s *invopop.Schema, at string)
+	look = func(n *Node, s *invopop.Schema, at string) {
 		for _, one := range append(slices.Clone(s.OneOf), s) {
 			switch {
-			case n.kind == isObject && one.Properties != nil:
+			case n.Kind == Object && one.Properties != nil:
 				for pair := one.Properties.Oldest(); pair != nil; pair = pair.Next() {
-					e := n.entry(pair.Key)
+					e := n.Entry(pair.Key)
 					if e == nil {
 						t.Errorf("%s.%s is not in config.example.yaml", at, pair.Key)
 						continue
 					}
-					look(e.value, pair.Value, at+"."+pair.Key)
+					look(e.Value, pair.Value, at+"."+pair.Key)
 				}
-			case n.kind == isObject && one.AdditionalProperties != nil && one.Type == "object":
-				for i, e := range n.entries {
+			case n.Kind == Object && one.AdditionalProperties != nil && one.Type == "object":
+				for i, e := range n.Entries {
 					// One is enough for its keys to be seen; an account has those of
 					// the channel around it.
 					if i == 0 && !strings.HasSuffix(at, ".accounts") {
-						look(e.value, one.AdditionalProperties, at+"."+e.key)
+						look(e.Value, one.AdditionalProperties, at+"."+e.Key)
 					}
 				}
-			case n.kind == isList && one.Items != nil && len(n.items) > 0:
-				look(n.items[0], one.Items, at+"[]")
+			case n.Kind == List && one.Items != nil && len(n.Items) > 0:
+				look(n.Items[0], one.Items, at+"[]")
 			}
 		}
 	}
 	look(root, schemaOf(), "")
-	if _, faults := parseConfig("config.example.yaml", []byte(text), exampleEnv, "."); broken(faults) {
+	if _, faults := Parse("config.example.yaml", []byte(text), exampleEnv, "."); Broken(faults) {
 		t.Errorf("with every key set the example cannot be used:\n%v\n%s", lines(faults), text)
 	}
 }
@@ -175,8 +175,8 @@ func TestSchemaDefaults(t *testing.T) {
 // takes, and that validator judges configs as we do.
 func TestSchemaIsASchema(t *testing.T) {
 	var out bytes.Buffer
-	if code := runSchema(&out); code != exitOK {
-		t.Fatal(code)
+	if err := WriteSchema(&out); err != nil {
+		t.Fatal(err)
 	}
 	doc, err := jsonschema.UnmarshalJSON(&out)
 	if err != nil {
@@ -191,9 +191,9 @@ func TestSchemaIsASchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	judge := func(text string) error {
-		body := parseYAML([]byte(text), configBounds, func(line, col int, p keyPath, msg, mend string) { t.Fatalf("%d:%d %s", line, col, msg) })
-		p := planter{within: configBounds, getenv: env("WORKSHOP_API_KEY", "k"), anchors: map[string]*node{}, fault: func(int, int, keyPath, string, string) {}}
-		data, err := json.Marshal(p.plant(body, nil, 1, 1).plain())
+		body := parseYAML([]byte(text), FileBounds, func(line, col int, p Path, msg, mend string) { t.Fatalf("%d:%d %s", line, col, msg) })
+		p := Planter{Within: FileBounds, Getenv: env("WORKSHOP_API_KEY", "k"), anchors: map[string]*Node{}, fault: func(int, int, Path, string, string) {}}
+		data, err := json.Marshal(p.plant(body, nil, 1, 1).Plain())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"cmp"
@@ -69,8 +69,8 @@ func (f Fault) excerpt() string {
 	return fmt.Sprintf("%5d | %s\n      | %s^\n", f.Line, string(line), strings.Repeat(" ", max(f.Col-1, 0)))
 }
 
-// in gives the fault with the line of the file that it is about.
-func (f Fault) in(lines []string) Fault {
+// In gives the fault with the line of the file that it is about.
+func (f Fault) In(lines []string) Fault {
 	if f.Line >= 1 && f.Line <= len(lines) {
 		line := strings.TrimRight(strings.TrimPrefix(lines[f.Line-1], "\ufeff"), "\r")
 		f.source = mask(line)
@@ -79,21 +79,21 @@ func (f Fault) in(lines []string) Fault {
 	return f
 }
 
-// printFaults writes every fault with its source line.
-func printFaults(w io.Writer, faults []Fault) {
+// PrintFaults writes every fault with its source line.
+func PrintFaults(w io.Writer, faults []Fault) {
 	for _, f := range faults {
 		fmt.Fprintf(w, "%s\n%s", f, f.excerpt())
 	}
 }
 
-// broken tells whether one of the faults is more than a warning.
-func broken(faults []Fault) bool {
+// Broken tells whether one of the faults is more than a warning.
+func Broken(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool { return !f.Warning })
 }
 
-// sortFaults puts faults in the order of the file, without repetitions: an
+// SortFaults puts faults in the order of the file, without repetitions: an
 // anchor that is used twice is wrong once.
-func sortFaults(faults []Fault) []Fault {
+func SortFaults(faults []Fault) []Fault {
 	slices.SortStableFunc(faults, func(a, b Fault) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 	})
@@ -132,9 +132,9 @@ func nearest(s string, known []string) string {
 	return ""
 }
 
-// didYouMean gives the mend that names the nearest word, or lists all words
+// DidYouMean gives the mend that names the nearest word, or lists all words
 // when there are few and none is near.
-func didYouMean(s string, known []string) string {
+func DidYouMean(s string, known []string) string {
 	if n := nearest(s, known); n != "" {
 		return fmt.Sprintf("did you mean %q?", n)
 	}

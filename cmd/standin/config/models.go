@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -18,9 +18,9 @@ func (c *compiler) readProviders() {
 		c.endpoints[id], c.envKeys[id] = e, envKey
 	}
 	seen := map[string]bool{}
-	at := keyPath{"models", "providers"}
+	at := Path{"models", "providers"}
 	for _, name := range sortedKeys(c.doc.Models.Providers) {
-		k, id, p := c.doc.Models.Providers[name], fallback.NormalProvider(name), at.key(name)
+		k, id, p := c.doc.Models.Providers[name], fallback.NormalProvider(name), at.Key(name)
 		if id == "" || strings.ContainsAny(id, "/:@ ") {
 			c.reportKey(p, "is no provider id", "use one word without / : @")
 			continue
@@ -38,7 +38,7 @@ func (c *compiler) readProviders() {
 }
 
 // endpoint lays the keys of one provider over what is known of it.
-func (c *compiler) endpoint(id string, k providerKeys, p keyPath) provider.Endpoint {
+func (c *compiler) endpoint(id string, k providerKeys, p Path) provider.Endpoint {
 	e, known := c.endpoints[id]
 	e.Provider = id
 	if k.API != "" {
@@ -60,7 +60,7 @@ func (c *compiler) endpoint(id string, k providerKeys, p keyPath) provider.Endpo
 		return e
 	}
 	e.BaseURL = strings.TrimRight(strings.TrimSpace(k.BaseURL), "/")
-	local := c.checkURL(e, p.key("baseUrl"))
+	local := c.checkURL(e, p.Key("baseUrl"))
 	if !known {
 		// A server on this machine is asked without a key when none is given.
 		e.NoKey = local && !k.APIKey.given()
@@ -70,7 +70,7 @@ func (c *compiler) endpoint(id string, k providerKeys, p keyPath) provider.Endpo
 
 // checkURL checks a base URL and tells whether it is on this machine. The URL
 // itself is never shown: people put keys into it.
-func (c *compiler) checkURL(e provider.Endpoint, p keyPath) (local bool) {
+func (c *compiler) checkURL(e provider.Endpoint, p Path) (local bool) {
 	u, err := url.Parse(e.BaseURL)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
@@ -103,9 +103,9 @@ func loopback(host string) bool {
 // readAllowed reads agents.defaults.models: who may be chosen, and aliases.
 func (c *compiler) readAllowed() {
 	owner := map[string]string{}
-	at := keyPath{"agents", "defaults", "models"}
+	at := Path{"agents", "defaults", "models"}
 	for _, ref := range sortedKeys(c.doc.Agents.Defaults.Models) {
-		p, use := at.key(ref), c.doc.Agents.Defaults.Models[ref]
+		p, use := at.Key(ref), c.doc.Agents.Defaults.Models[ref]
 		m, _ := fallback.ParseRef(ref)
 		if m.Provider == "" || m.Name == "" {
 			c.reportKey(p, "names no model", "write provider/model or provider/*")
@@ -114,7 +114,7 @@ func (c *compiler) readAllowed() {
 		if m.Name == "*" {
 			c.knownProvider(m.Provider, p)
 			if use.Alias != "" {
-				c.report(p.key("alias"), "names a whole provider", "an alias stands for one model")
+				c.report(p.Key("alias"), "names a whole provider", "an alias stands for one model")
 			}
 		} else {
 			c.knownModel(m, p, true)
@@ -126,9 +126,9 @@ func (c *compiler) readAllowed() {
 		switch {
 		case alias == "" || m.Name == "*":
 		case owner[alias] != "":
-			c.report(p.key("alias"), fmt.Sprintf("%s is the alias of %s too", c.shown(p.key("alias"), use.Alias), owner[alias]), "")
+			c.report(p.Key("alias"), fmt.Sprintf("%s is the alias of %s too", c.shown(p.Key("alias"), use.Alias), owner[alias]), "")
 		case alias == "default" || alias == "list" || alias == "status" || strings.Trim(alias, "0123456789") == "":
-			c.report(p.key("alias"), fmt.Sprintf("%s means something else after /model", c.shown(p.key("alias"), use.Alias)), "choose another word")
+			c.report(p.Key("alias"), fmt.Sprintf("%s means something else after /model", c.shown(p.Key("alias"), use.Alias)), "choose another word")
 		default:
 			owner[alias], c.aliases[alias] = ref, m
 		}
@@ -137,11 +137,11 @@ func (c *compiler) readAllowed() {
 
 // choice reads a model setting. inherited is the primary that stands in when
 // the setting is an agent's and names none; zero for the default setting.
-func (c *compiler) choice(k modelChoice, p keyPath, inherited fallback.Model) fallback.ModelChoice {
+func (c *compiler) choice(k modelChoice, p Path, inherited fallback.Model) fallback.ModelChoice {
 	out := fallback.ModelChoice{Listed: k.Listed}
 	at := p
 	if !k.Text {
-		at = p.key("primary")
+		at = p.Key("primary")
 	}
 	isDefault := inherited.IsZero()
 	switch {
@@ -155,7 +155,7 @@ func (c *compiler) choice(k modelChoice, p keyPath, inherited fallback.Model) fa
 	case isDefault: // 2.10
 		out.Primary = fallback.Model{Provider: "openai", Name: "gpt-5.5"}
 		c.checkPermitted(out.Primary, at)
-		if !c.anyModel && len(c.faults) == 0 {
+		if !c.AnyModel && len(c.faults) == 0 {
 			c.warn(at, fmt.Sprintf("is not set: %s is used", out.Primary), "name the model that should answer")
 		}
 	}
@@ -165,7 +165,7 @@ func (c *compiler) choice(k modelChoice, p keyPath, inherited fallback.Model) fa
 	}
 	chain := []fallback.Model{primary}
 	for i, text := range k.Fallbacks {
-		at := c.item(p.key("fallbacks"), i)
+		at := c.item(p.Key("fallbacks"), i)
 		if strings.TrimSpace(text) == "" { // 2.9
 			c.warn(at, "is empty and is passed over", "")
 			continue
@@ -183,14 +183,14 @@ func (c *compiler) choice(k modelChoice, p keyPath, inherited fallback.Model) fa
 	return out
 }
 
-func (c *compiler) written(p keyPath) bool {
-	_, ok := c.root.at(p)
+func (c *compiler) written(p Path) bool {
+	_, ok := c.root.At(p)
 	return ok
 }
 
 // checkPermitted reports a primary that nobody may choose: that list was meant
 // otherwise [IL-031]. Fallbacks need not be listed (2.6).
-func (c *compiler) checkPermitted(m fallback.Model, p keyPath) {
+func (c *compiler) checkPermitted(m fallback.Model, p Path) {
 	if len(c.allowed) == 0 {
 		return
 	}
@@ -205,7 +205,7 @@ func (c *compiler) checkPermitted(m fallback.Model, p keyPath) {
 
 // model finds the model that text names: an alias, provider/model, or a bare id
 // of the provider home (2.7, 2.8).
-func (c *compiler) model(text string, p keyPath, home string) (fallback.Model, bool) {
+func (c *compiler) model(text string, p Path, home string) (fallback.Model, bool) {
 	m, pin := fallback.ParseRef(text)
 	if pin != "" {
 		c.warn(p, "the profile after @ is not used here", "auth.order says which profile is used")
@@ -219,7 +219,7 @@ func (c *compiler) model(text string, p keyPath, home string) (fallback.Model, b
 		return m, false
 	case m.Provider != "":
 		return m, c.knownModel(m, p, false)
-	case c.anyModel || home != "" && slices.Contains(c.modelsOf(home), m.Name):
+	case c.AnyModel || home != "" && slices.Contains(c.modelsOf(home), m.Name):
 		if m.Provider = home; home == "" {
 			m.Provider = "openai" // 2.10
 		}
@@ -268,8 +268,8 @@ func (c *compiler) modelsOf(id string) []string {
 // knownModel checks that a model exists as far as that can be known. Vendors
 // bring out models faster than catalogues follow, so one that only the
 // catalogue lacks is a warning.
-func (c *compiler) knownModel(m fallback.Model, p keyPath, key bool) bool {
-	if c.anyModel {
+func (c *compiler) knownModel(m fallback.Model, p Path, key bool) bool {
+	if c.AnyModel {
 		if _, ok := c.endpoints[m.Provider]; !ok {
 			c.endpoints[m.Provider] = provider.Endpoint{Provider: m.Provider, API: provider.OpenAICompletions}
 		}
@@ -288,7 +288,7 @@ func (c *compiler) knownModel(m fallback.Model, p keyPath, key bool) bool {
 		return false
 	}
 	var among []string
-	if c.catalogue || len(c.lists[m.Provider]) > 0 {
+	if c.Catalogue || len(c.lists[m.Provider]) > 0 {
 		among = c.modelsOf(m.Provider)
 	}
 	if len(among) == 0 || slices.Contains(among, m.Name) {
@@ -296,7 +296,7 @@ func (c *compiler) knownModel(m fallback.Model, p keyPath, key bool) bool {
 	}
 	near := nearest(m.Name, among)
 	if len(c.lists[m.Provider]) > 0 {
-		mend := didYouMean(m.Name, among)
+		mend := DidYouMean(m.Name, among)
 		if near != "" {
 			mend = fmt.Sprintf("did you mean %q?", m.Provider+"/"+near)
 		}
@@ -317,7 +317,7 @@ func (c *compiler) knownModel(m fallback.Model, p keyPath, key bool) bool {
 
 // refShown gives a model as it may be shown: a key of the file as it is, a
 // value as written.
-func (c *compiler) refShown(p keyPath, m fallback.Model, key bool) string {
+func (c *compiler) refShown(p Path, m fallback.Model, key bool) string {
 	if key {
 		return fmt.Sprintf("%q", mask(m.String()))
 	}
@@ -325,8 +325,8 @@ func (c *compiler) refShown(p keyPath, m fallback.Model, key bool) string {
 }
 
 // knownProvider checks the provider that is the last key of p.
-func (c *compiler) knownProvider(id string, p keyPath) {
-	if _, ok := c.endpoints[id]; !ok && !c.anyModel {
-		c.reportKey(p, "no provider of that name is known", didYouMean(id, sortedKeys(c.endpoints)))
+func (c *compiler) knownProvider(id string, p Path) {
+	if _, ok := c.endpoints[id]; !ok && !c.AnyModel {
+		c.reportKey(p, "no provider of that name is known", DidYouMean(id, sortedKeys(c.endpoints)))
 	}
 }

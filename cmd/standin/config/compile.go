@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -14,10 +14,10 @@ import (
 // compiler turns a document that has the right form into what the rooms want,
 // and checks what no schema can: that names name something.
 type compiler struct {
-	reading
+	Reader
 	file   string
 	lines  []string
-	root   *node
+	root   *Node
 	doc    *document
 	faults []Fault
 
@@ -30,9 +30,9 @@ type compiler struct {
 	metas     map[fallback.ProfileID]fallback.ProfileMeta
 }
 
-func newCompiler(r reading, file string, lines []string, root *node, doc *document) *compiler {
+func newCompiler(r Reader, file string, lines []string, root *Node, doc *document) *compiler {
 	return &compiler{
-		reading: r, file: file, lines: lines, root: root, doc: doc,
+		Reader: r, file: file, lines: lines, root: root, doc: doc,
 		endpoints: map[string]provider.Endpoint{},
 		lists:     map[string][]string{},
 		envKeys:   map[string]string{},
@@ -43,35 +43,35 @@ func newCompiler(r reading, file string, lines []string, root *node, doc *docume
 
 // report adds a fault at the value of p; where p is not written, at the nearest
 // part that is.
-func (c *compiler) report(p keyPath, msg, mend string) {
-	n, _ := c.root.at(p)
-	c.add(Fault{Line: n.line, Col: n.col, Path: p.String(), Msg: msg, Mend: mend})
+func (c *compiler) report(p Path, msg, mend string) {
+	n, _ := c.root.At(p)
+	c.add(Fault{Line: n.Line, Col: n.Col, Path: p.String(), Msg: msg, Mend: mend})
 }
 
 // reportKey adds a fault at the last key of p instead of its value.
-func (c *compiler) reportKey(p keyPath, msg, mend string) {
-	parent, _ := c.root.at(p[:len(p)-1])
-	f := Fault{Line: parent.line, Col: parent.col, Path: p.String(), Msg: msg, Mend: mend}
-	if e := parent.entry(fmt.Sprint(p[len(p)-1])); e != nil {
-		f.Line, f.Col = e.line, e.col
+func (c *compiler) reportKey(p Path, msg, mend string) {
+	parent, _ := c.root.At(p[:len(p)-1])
+	f := Fault{Line: parent.Line, Col: parent.Col, Path: p.String(), Msg: msg, Mend: mend}
+	if e := parent.Entry(fmt.Sprint(p[len(p)-1])); e != nil {
+		f.Line, f.Col = e.Line, e.Col
 	}
 	c.add(f)
 }
 
-func (c *compiler) warn(p keyPath, msg, mend string) {
+func (c *compiler) warn(p Path, msg, mend string) {
 	c.report(p, msg, mend)
 	c.faults[len(c.faults)-1].Warning = true
 }
 
 func (c *compiler) add(f Fault) {
 	f.File = c.file
-	c.faults = append(c.faults, f.in(c.lines))
+	c.faults = append(c.faults, f.In(c.lines))
 }
 
 // shown gives the value at p as a message may show it.
-func (c *compiler) shown(p keyPath, text string) string {
-	if n, written := c.root.at(p); written && n.kind == isText {
-		return shown(n)
+func (c *compiler) shown(p Path, text string) string {
+	if n, written := c.root.At(p); written && n.Kind == Text {
+		return Shown(n)
 	}
 	return fmt.Sprintf("%q", mask(text))
 }
@@ -94,7 +94,7 @@ func (c *compiler) compile() *Compiled {
 	out := &Compiled{Fallback: f, Bot: &b}
 
 	d := c.doc.Agents.Defaults
-	f.Default = c.choice(d.Model, keyPath{"agents", "defaults", "model"}, fallback.Model{})
+	f.Default = c.choice(d.Model, Path{"agents", "defaults", "model"}, fallback.Model{})
 	f.Attempt = provider.Limits{
 		Connect:    time.Duration(d.Attempt.Connect),
 		FirstToken: time.Duration(d.Attempt.FirstToken),
@@ -127,7 +127,7 @@ func (c *compiler) warnTimes(f *fallback.Config) {
 	if f.RunTimeout <= 0 || f.Attempt.FirstToken < f.RunTimeout {
 		return
 	}
-	c.warn(keyPath{"agents", "defaults", "timeoutSeconds"},
+	c.warn(Path{"agents", "defaults", "timeoutSeconds"},
 		fmt.Sprintf("a turn of %s is over before a silent model's time is (attempt.firstTokenTimeout is %s), so no other model is asked in its place", f.RunTimeout, f.Attempt.FirstToken),
 		"give turns more time, or attempts less: an attempt leaves 60 s to each model after it, but takes at least 30 s")
 }
@@ -141,9 +141,9 @@ func (c *compiler) readAgents(f *fallback.Config, b *bot.Config) {
 	}
 	marked := -1
 	for i, a := range c.doc.Agents.List {
-		id, p := fallback.AgentID(a.ID), c.item(keyPath{"agents", "list"}, i)
+		id, p := fallback.AgentID(a.ID), c.item(Path{"agents", "list"}, i)
 		if _, twice := b.Agents[id]; twice {
-			c.report(p.key("id"), fmt.Sprintf("an agent %q stands before it", id), "give each agent an id of its own")
+			c.report(p.Key("id"), fmt.Sprintf("an agent %q stands before it", id), "give each agent an id of its own")
 			continue
 		}
 		agent := bot.AgentConfig{Name: a.Name, System: system}
@@ -156,14 +156,14 @@ func (c *compiler) readAgents(f *fallback.Config, b *bot.Config) {
 		b.Agents[id] = agent
 		// An object with neither key is as none (failover.md 3.1).
 		if a.Model.Primary != "" || a.Model.Listed || a.Model.Text {
-			f.Agents[id] = c.choice(a.Model, p.key("model"), f.Default.Primary)
+			f.Agents[id] = c.choice(a.Model, p.Key("model"), f.Default.Primary)
 		}
 		if i == 0 {
 			f.DefaultAgent = id
 		}
 		if a.Default {
 			if marked >= 0 {
-				c.report(p.key("default"), fmt.Sprintf("%q is marked default too", c.doc.Agents.List[marked].ID), "mark one agent")
+				c.report(p.Key("default"), fmt.Sprintf("%q is marked default too", c.doc.Agents.List[marked].ID), "mark one agent")
 				continue
 			}
 			marked, f.DefaultAgent = i, id
@@ -173,20 +173,20 @@ func (c *compiler) readAgents(f *fallback.Config, b *bot.Config) {
 
 // item leads to the i-th item that is left in the list at p, by its number in
 // the file: faulty items were taken out.
-func (c *compiler) item(p keyPath, i int) keyPath {
-	if n, written := c.root.at(p); written && i < len(n.items) {
-		i = n.items[i].index
+func (c *compiler) item(p Path, i int) Path {
+	if n, written := c.root.At(p); written && i < len(n.Items) {
+		i = n.Items[i].Index
 	}
-	return p.item(i)
+	return p.Item(i)
 }
 
 // readAuth reads auth: profiles, order, cooldowns.
 func (c *compiler) readAuth(f *fallback.Config) {
 	a := c.doc.Auth
 	c.readProfiles(a.Profiles)
-	at := keyPath{"auth", "order"}
+	at := Path{"auth", "order"}
 	for _, name := range sortedKeys(a.Order) {
-		id, p := fallback.NormalProvider(name), at.key(name)
+		id, p := fallback.NormalProvider(name), at.Key(name)
 		c.knownProvider(id, p)
 		if _, twice := f.Order[id]; twice {
 			c.reportKey(p, fmt.Sprintf("the provider %s stands twice", id), "keep one order")
@@ -203,7 +203,7 @@ func (c *compiler) readAuth(f *fallback.Config) {
 }
 
 // ordered checks one profile id of auth.order.
-func (c *compiler) ordered(text, providerID string, p keyPath) (fallback.ProfileID, bool) {
+func (c *compiler) ordered(text, providerID string, p Path) (fallback.ProfileID, bool) {
 	pid := fallback.ProfileID(strings.TrimSpace(text))
 	var known []string
 	for id, m := range c.metas {
@@ -216,17 +216,17 @@ func (c *compiler) ordered(text, providerID string, p keyPath) (fallback.Profile
 			known = append(known, string(own.ID))
 		}
 	}
-	if c.stored != nil {
-		known = append(known, c.stored(providerID)...)
+	if c.Stored != nil {
+		known = append(known, c.Stored(providerID)...)
 	}
 	switch {
 	case slices.Contains(known, string(pid)):
 	case strings.Contains(text, ":") && pid.Provider() != providerID:
 		c.report(p, fmt.Sprintf("%s is a profile of %s", c.shown(p, text), pid.Provider()), fmt.Sprintf("list profiles of %s here", providerID))
 		return "", false
-	case c.anyModel:
-	case c.stored != nil || nearest(text, known) != "" || !strings.Contains(text, ":"):
-		c.report(p, fmt.Sprintf("there is no profile %s", c.shown(p, text)), didYouMean(text, known))
+	case c.AnyModel:
+	case c.Stored != nil || nearest(text, known) != "" || !strings.Contains(text, ":"):
+		c.report(p, fmt.Sprintf("there is no profile %s", c.shown(p, text)), DidYouMean(text, known))
 		return "", false
 	default: // it may be stored; this reader cannot look
 		c.warn(p, fmt.Sprintf("%s is not in auth.profiles", c.shown(p, text)), "it is used once standin has stored a profile of that name")
@@ -236,10 +236,10 @@ func (c *compiler) ordered(text, providerID string, p keyPath) (fallback.Profile
 
 // cooldowns reads auth.cooldowns [M23, M24].
 func (c *compiler) cooldowns(k cooldownKeys) fallback.CooldownConfig {
-	at := keyPath{"auth", "cooldowns"}
+	at := Path{"auth", "cooldowns"}
 	byProvider := map[string]time.Duration{}
 	for _, name := range sortedKeys(k.BillingBackoffHoursByProvider) {
-		p := at.key("billingBackoffHoursByProvider").key(name)
+		p := at.Key("billingBackoffHoursByProvider").Key(name)
 		hours, id := k.BillingBackoffHoursByProvider[name], fallback.NormalProvider(name)
 		c.knownProvider(id, p)
 		if hours <= 0 || hours > 8760 {
@@ -249,10 +249,10 @@ func (c *compiler) cooldowns(k cooldownKeys) fallback.CooldownConfig {
 		byProvider[id] = span(hours, time.Hour)
 	}
 	if k.BillingMaxHours < k.BillingBackoffHours {
-		c.warn(at.key("billingMaxHours"), "is shorter than billingBackoffHours, which is used instead", "")
+		c.warn(at.Key("billingMaxHours"), "is shorter than billingBackoffHours, which is used instead", "")
 	}
 	if k.AuthPermanentMaxMinutes < k.AuthPermanentBackoffMinutes {
-		c.warn(at.key("authPermanentMaxMinutes"), "is shorter than authPermanentBackoffMinutes, which is used instead", "")
+		c.warn(at.Key("authPermanentMaxMinutes"), "is shorter than authPermanentBackoffMinutes, which is used instead", "")
 	}
 	return fallback.CooldownConfig{
 		BillingBackoff:            span(k.BillingBackoffHours, time.Hour),

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -78,7 +78,7 @@ type agentGroupChat struct {
 var platforms = []string{"slack", "discord", "console"}
 
 // readRules gives the rules of platforms with many people, and their accounts.
-func (c *compiler) readRules() (r policy.Rules, accounts []account) {
+func (c *compiler) readRules() (r policy.Rules, accounts []Account) {
 	accounts = c.readAccounts()
 	// Both platforms always have rules, so that one that is taken out while its
 	// messages are on their way is closed and not trusted.
@@ -90,7 +90,7 @@ func (c *compiler) readRules() (r policy.Rules, accounts []account) {
 	r.Commands = policy.Commands{AllowFrom: c.doc.Commands.AllowFrom, Owners: c.doc.Commands.OwnerAllowFrom}
 	for _, name := range sortedKeys(c.doc.Commands.AllowFrom) {
 		if name != "*" {
-			c.knownPlatform(name, keyPath{"commands", "allowFrom", name})
+			c.knownPlatform(name, Path{"commands", "allowFrom", name})
 		}
 	}
 	r.Bindings = c.readBindings()
@@ -98,7 +98,7 @@ func (c *compiler) readRules() (r policy.Rules, accounts []account) {
 	r.Resets = c.readResets(s)
 	r.Queue = policy.Queues{Queue: policy.Queue{Mode: policy.Mode(m.Queue.Mode), Cap: m.Queue.Cap, Drop: policy.Overflow(m.Queue.Drop)}}
 	for _, name := range sortedKeys(m.Queue.ByChannel) {
-		at := keyPath{"messages", "queue", "byChannel", name}
+		at := Path{"messages", "queue", "byChannel", name}
 		c.knownPlatform(name, at)
 		mode := policy.ModeOf(m.Queue.ByChannel[name])
 		if mode == "" {
@@ -108,30 +108,30 @@ func (c *compiler) readRules() (r policy.Rules, accounts []account) {
 	}
 	r.Debounce = time.Duration(m.Inbound.DebounceMs) * time.Millisecond
 	for _, name := range sortedKeys(m.Inbound.ByChannel) {
-		at, ms := keyPath{"messages", "inbound", "byChannel", name}, m.Inbound.ByChannel[name]
+		at, ms := Path{"messages", "inbound", "byChannel", name}, m.Inbound.ByChannel[name]
 		c.knownPlatform(name, at)
 		if ms < 0 || ms > 60_000 {
 			c.report(at, "must be at least 0 and at most 60000", "")
 		}
 		set(&r.DebounceBy, name, time.Duration(ms)*time.Millisecond)
 	}
-	r.Patterns = c.patterns(m.GroupChat.MentionPatterns, keyPath{"messages", "groupChat", "mentionPatterns"})
+	r.Patterns = c.patterns(m.GroupChat.MentionPatterns, Path{"messages", "groupChat", "mentionPatterns"})
 	for i, a := range c.doc.Agents.List {
 		if list := a.GroupChat.MentionPatterns; list != nil {
-			at := c.item(keyPath{"agents", "list"}, i).key("groupChat").key("mentionPatterns")
+			at := c.item(Path{"agents", "list"}, i).Key("groupChat").Key("mentionPatterns")
 			set(&r.AgentPatterns, fallback.AgentID(a.ID), c.patterns(list, at))
 		}
 	}
 	r.Prefix = m.ResponsePrefix
 	for _, name := range sortedKeys(c.doc.Channels.ModelByChannel) {
-		at := keyPath{"channels", "modelByChannel", name}
+		at := Path{"channels", "modelByChannel", name}
 		c.knownPlatform(name, at)
 		for _, id := range sortedKeys(c.doc.Channels.ModelByChannel[name]) {
-			model, ok := c.model(c.doc.Channels.ModelByChannel[name][id], at.key(id), "")
+			model, ok := c.model(c.doc.Channels.ModelByChannel[name][id], at.Key(id), "")
 			if !ok {
 				continue
 			}
-			c.checkPermitted(model, at.key(id))
+			c.checkPermitted(model, at.Key(id))
 			if r.Models[name] == nil {
 				set(&r.Models, name, map[string]fallback.Model{})
 			}
@@ -149,9 +149,9 @@ func set[K comparable, V any](m *map[K]V, key K, value V) {
 	(*m)[key] = value
 }
 
-func (c *compiler) knownPlatform(name string, p keyPath) {
+func (c *compiler) knownPlatform(name string, p Path) {
 	if !slices.Contains(platforms, name) {
-		c.reportKey(p, "is no channel", didYouMean(name, platforms))
+		c.reportKey(p, "is no channel", DidYouMean(name, platforms))
 	}
 }
 
@@ -164,9 +164,9 @@ func (c *compiler) readBindings() (list []policy.Binding) {
 		agents = []string{"main"}
 	}
 	for i, k := range c.doc.Bindings {
-		at := c.item(keyPath{"bindings"}, i)
+		at := c.item(Path{"bindings"}, i)
 		if !slices.Contains(agents, k.AgentID) {
-			c.report(at.key("agentId"), fmt.Sprintf("there is no agent %s", c.shown(at.key("agentId"), k.AgentID)), didYouMean(k.AgentID, agents))
+			c.report(at.Key("agentId"), fmt.Sprintf("there is no agent %s", c.shown(at.Key("agentId"), k.AgentID)), DidYouMean(k.AgentID, agents))
 		}
 		m := policy.Match{Channel: k.Match.Channel, Account: k.Match.AccountID, Guild: k.Match.GuildID, Roles: k.Match.Roles}
 		if m.Account == "default" {
@@ -174,7 +174,7 @@ func (c *compiler) readBindings() (list []policy.Binding) {
 		}
 		if k.Match.TeamID != "" {
 			if m.Guild != "" && m.Guild != k.Match.TeamID {
-				c.report(at.key("match").key("teamId"), "differs from guildId", "a conversation is Slack's or Discord's: keep one")
+				c.report(at.Key("match").Key("teamId"), "differs from guildId", "a conversation is Slack's or Discord's: keep one")
 			}
 			m.Guild = k.Match.TeamID
 		}
@@ -189,27 +189,27 @@ func (c *compiler) readBindings() (list []policy.Binding) {
 // readResets reads session.reset, resetByType and resetByChannel [S6, S7]. A
 // rehearsal goes through days in one session unless its config says otherwise.
 func (c *compiler) readResets(s sessionKeys) (r policy.Resets) {
-	at := keyPath{"session"}
+	at := Path{"session"}
 	switch {
 	case s.Reset != nil:
-		r.Reset = c.reset(*s.Reset, at.key("reset"))
-	case !c.anyModel:
-		r.Reset = c.reset(resetKeys{}, at.key("reset"))
+		r.Reset = c.reset(*s.Reset, at.Key("reset"))
+	case !c.AnyModel:
+		r.Reset = c.reset(resetKeys{}, at.Key("reset"))
 	}
 	for name, k := range map[string]*resetKeys{"direct": s.ResetByType.Direct, "group": s.ResetByType.Group, "thread": s.ResetByType.Thread} {
 		if k != nil {
-			set(&r.ByType, name, c.reset(*k, at.key("resetByType").key(name)))
+			set(&r.ByType, name, c.reset(*k, at.Key("resetByType").Key(name)))
 		}
 	}
 	for _, name := range sortedKeys(s.ResetByChannel) {
-		p := at.key("resetByChannel").key(name)
+		p := at.Key("resetByChannel").Key(name)
 		c.knownPlatform(name, p)
 		set(&r.ByChannel, name, c.reset(s.ResetByChannel[name], p))
 	}
 	return r
 }
 
-func (c *compiler) reset(k resetKeys, p keyPath) policy.Reset {
+func (c *compiler) reset(k resetKeys, p Path) policy.Reset {
 	r := policy.Reset{Mode: policy.ResetMode(k.Mode), Hour: 4, Idle: time.Duration(k.IdleMinutes) * time.Minute}
 	if k.AtHour != nil {
 		r.Hour = *k.AtHour
@@ -232,7 +232,7 @@ func (c *compiler) reset(k resetKeys, p keyPath) policy.Reset {
 }
 
 // patterns compiles mention patterns, each with its own place.
-func (c *compiler) patterns(list []string, p keyPath) (all []*regexp.Regexp) {
+func (c *compiler) patterns(list []string, p Path) (all []*regexp.Regexp) {
 	for i, text := range list {
 		one, err := policy.Patterns([]string{text})
 		if err != nil {

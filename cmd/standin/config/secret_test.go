@@ -1,7 +1,6 @@
-package main
+package config
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,7 +46,7 @@ models:
     box: {baseUrl: https://box.example/v1, apiKey: {source: file, id: key.txt}}
     groq: {apiKey: "${MINE}"}
 `
-	c, faults := parseConfig("config.yaml", []byte(text), env(
+	c, faults := Parse("config.yaml", []byte(text), env(
 		"WORK", "work-key", "SECOND", "second-key", "MINE", "my-groq", "GROQ_API_KEY", "usual-groq", "OPENAI_API_KEY", " usual-openai\n"), dir)
 	if c == nil {
 		t.Fatal(faults)
@@ -68,44 +67,6 @@ models:
 	}
 	if m := c.Fallback.Profiles["openai:second"]; m.Mode != fallback.Token || m.Provider != "openai" {
 		t.Errorf("meta of openai:second: %+v", m)
-	}
-}
-
-// "A config value of type secret is never printed": neither by faults, with
-// their excerpts, nor by the plan, whatever is wrong beside it [I12].
-func TestSecretsNeverPrint(t *testing.T) {
-	const hidden = "Tr0ub4dor-and-3-more"
-	for _, text := range []string{
-		"models: {providers: {openai: {apiKey: " + hidden + ", bseUrl: x}}}",
-		"models:\n  providers:\n    openai:\n      apiKey: [" + hidden + "]\n",
-		"models:\n  providers:\n    openai:\n      apiKey: \"" + hidden + " with space\"\n",
-		"models:\n  providers:\n    openai:\n      apikey: '" + hidden + "'\n",
-		"models: {providers: {openai: {headers: {Authorization: Bearer " + hidden + ", x: [1]}}}}",
-		"models: {providers: {openai: {headers: {X-Gate: " + hidden + ", x: [1]}, bseUrl: x}}}",
-		"models: {providers: {openai: {headers: {bad name: " + hidden + ", \n",
-		"models:\n  providers:\n    openai:\n      headers:\n        X-Auth: [" + hidden + "]\n",
-		"agents: {defaults: {model: \"${OPENAI_API_KEY}\"}}",
-		"agents: {defaults: {model: \"openai/${OPENAI_API_KEY}/\", timeoutSeconds: \"${OPENAI_API_KEY}\"}}",
-		"agents: {defaults: {models: {openai/gpt-5.5: {alias: \"${OPENAI_API_KEY}!/\"}}}}",
-		"auth: {order: {openai: [\"${OPENAI_API_KEY}\"]}}",
-		"auth: {profiles: {'openai:a': {provider: \"${OPENAI_API_KEY}\", keyRef: {source: \"${OPENAI_API_KEY}\", id: \"${OPENAI_API_KEY}\"}}}}",
-		"models: {providers: {box: {baseUrl: \"https://${OPENAI_API_KEY}@x.example/\"}}}",
-		"models: {providers: {box: {baseUrl: \"${OPENAI_API_KEY}\"}}}",
-		"inbox: {replayMaxAge: \"${OPENAI_API_KEY}\"}\nmessages: {fallbackNotices: \"${OPENAI_API_KEY}\"}",
-		"models:\n  providers:\n    openai:\n      apiKey: " + hidden + "\n     bad\n",
-	} {
-		file := filepath.Join(t.TempDir(), "config.yaml")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		runCheck(file, &out, &out, env("OPENAI_API_KEY", hidden), nil)
-		if strings.Contains(out.String(), hidden) {
-			t.Errorf("%s\nprints the secret:\n%s", text, &out)
-		}
-		if out.Len() == 0 {
-			t.Error("nothing was printed at all")
-		}
 	}
 }
 

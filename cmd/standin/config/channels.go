@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"encoding/json"
@@ -24,7 +24,7 @@ type channelDefaults struct {
 
 // slackKeys is channels.slack: the default account, and others that inherit
 // what they do not say themselves [SL4]. The values are read account by account
-// from the tree (config_accounts.go); these structs say which keys there are.
+// from the tree (accounts.go); these structs say which keys there are.
 type slackKeys struct {
 	slackAccount
 	Accounts map[string]slackAccount `json:"accounts,omitempty" jsonschema_description:"Further accounts by name, with the keys above. What one leaves out is as above; tokens are its own."`
