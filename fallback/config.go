@@ -18,12 +18,13 @@ type Config struct {
 	Profiles     map[ProfileID]ProfileMeta // auth.profiles
 	// Named are the credentials that config brings itself: a key by reference, a
 	// keyless local server. A stored one with the same id stands before it.
-	Named      []Profile
-	Providers  map[string]provider.Endpoint
-	Cooldowns  CooldownConfig
-	Attempt    provider.Limits // agents.defaults.attempt; Total is unused here
-	RunTimeout time.Duration   // agents.defaults.timeoutSeconds; 0: no limit
-	SkipTTL    time.Duration   // STANDIN_FALLBACK_SKIP_TTL_MS after clamping; 0: off [M12]
+	Named         []Profile
+	Providers     map[string]provider.Endpoint
+	Cooldowns     CooldownConfig
+	Attempt       provider.Limits // agents.defaults.attempt; Total is unused here
+	MaxToolRounds int             // how often a model may ask for tools in one turn (agents.defaults.maxToolRounds); 0: 24
+	RunTimeout    time.Duration   // agents.defaults.timeoutSeconds; 0: no limit
+	SkipTTL       time.Duration   // STANDIN_FALLBACK_SKIP_TTL_MS after clamping; 0: off [M12]
 }
 
 // ModelChoice is a model setting: a plain string, or primary with fallbacks.

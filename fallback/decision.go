@@ -79,6 +79,7 @@ type Step struct {
 	Write   *Write       // override
 	Window  *WindowEvent // cooldown, disabled, blocked
 	Record  *Decision    // decision
+	Tool    *ToolUse     // tool
 }
 
 // StepKind names the kinds of steps, as rehearsal.md R9–R15 name the events.
@@ -93,6 +94,7 @@ const (
 	StepDisabled StepKind = "disabled"
 	StepBlocked  StepKind = "blocked"
 	StepDecision StepKind = "decision"
+	StepTool     StepKind = "tool"
 )
 
 // Write is a change of the stored selection.

@@ -43,6 +43,13 @@ type Ask struct {
 	// is void because its candidate failed [I8]. Both may be nil.
 	OnText    func(piece string)
 	OnDiscard func()
+	// Tools are what the model may use; nil: nothing. OnRound says that tools
+	// have been used: what is streamed from here on takes the place of what was
+	// said before. Steer gives what people have written meanwhile, "" nothing
+	// [S24]. The functions may be nil.
+	Tools   Tools
+	OnRound func()
+	Steer   func() string
 }
 
 // Outcome is an answered run.
@@ -57,6 +64,12 @@ type Outcome struct {
 	// room is not concerned.
 	Settle *Settle
 	Notice string
+	// Said is the exchange with tools between the last message and the answer;
+	// Acted says that one of them did something that cannot be undone [I8].
+	Said  []provider.Message
+	Acted bool
+	// Context is how many tokens the last call held, its answer included.
+	Context int64
 	// Since is when the session moved to the fallback that it stands on; zero
 	// when it stands on none.
 	Since time.Time
@@ -78,6 +91,10 @@ type Settle struct {
 type SummaryError struct {
 	Attempts []Attempt
 	Soonest  time.Time // earliest end of a window that blocks a candidate; zero: unknown
+	// Said and Acted are what had been done when it failed, as in Outcome. After
+	// an act no other candidate was asked [I8].
+	Said  []provider.Message
+	Acted bool
 	Plan     Plan
 	Err      error // the last candidate's own error
 }

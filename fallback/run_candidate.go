@@ -89,6 +89,13 @@ func (w *walk) tryCandidate(ctx context.Context, c candidate, v Verdict) (*answe
 	for i, guard := 0, LoopGuard(len(profiles)); i < len(profiles) && guard > 0; guard-- {
 		p := profiles[i]
 		ans, class, err := w.call(ctx, c, v, p)
+		if err == nil && w.asks(ans) {
+			if err := w.useTools(ctx, c, ans); err != nil {
+				return nil, Class{Reason: Unknown}, err
+			}
+			guard++ // the rounds have a bound of their own
+			continue
+		}
 		if err == nil || ctx.Err() != nil {
 			return ans, class, err
 		}
@@ -144,7 +151,7 @@ func (w *walk) call(ctx context.Context, c candidate, v Verdict, p Profile) (*an
 	streamed := false
 	call := provider.Call{
 		Endpoint: c.endpoint, Model: c.model.Name, Profile: string(p.ID), Key: p.Key, Session: string(w.ask.Session),
-		System: w.ask.System, Messages: w.ask.Messages, Limits: w.limits(c, started),
+		System: w.ask.System, Messages: w.messages(), Tools: w.offer(), Limits: w.limits(c, started),
 	}
 	if p.Type != APIKey {
 		call.Auth = provider.Bearer
@@ -161,7 +168,7 @@ func (w *walk) call(ctx context.Context, c candidate, v Verdict, p Profile) (*an
 	a := w.attempt(c, v, p)
 	a.At, a.Took = started, w.Now().Sub(started)
 	if err == nil {
-		err = judge(reply)
+		err = w.judge(reply)
 	}
 	if err == nil {
 		a.OK, a.Tokens = true, reply.Tokens

@@ -33,7 +33,7 @@ func (w *walk) pause(ctx context.Context, c candidate, d time.Duration) (again b
 // switched tells whether the user's choice has left the candidate that runs. A
 // choice that came back to what runs is none, and its flag is done with (17.2).
 func (w *walk) switched(ctx context.Context, c candidate) bool {
-	if w.ask.Kind != Chat {
+	if w.ask.Kind != Chat || w.deed.rounds > 0 { // not between a tool and what is made of it (17.2)
 		return false
 	}
 	row, err := w.Selections.Selection(ctx, w.ask.Session)

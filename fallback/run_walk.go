@@ -18,6 +18,7 @@ type walk struct {
 	probed   map[string]bool // providers whose transient probe of this run is used up [M29]
 	deadline time.Time       // of the run; zero: none
 	last     error           // the last candidate's own error
+	deed     deed            // what the candidate that runs has done so far
 }
 
 // walk tries the candidates one after the other, never side by side (1.3).
@@ -52,6 +53,13 @@ func (w *walk) walk(ctx context.Context) (*Outcome, error) {
 		if errors.Is(err, ErrRunDeadline) {
 			move = Stop // no candidate is begun with no time [I13]
 		}
+		if w.deed.acted {
+			// What has been done would be done again [I8]; a choice that the user
+			// makes meanwhile waits for a turn that starts clean (17.2).
+			w.failed(ctx, c, Stop)
+			break
+		}
+		w.deed = deed{}
 		w.failed(ctx, c, move)
 		// Who chose another model meanwhile is answered by it, even when this was
 		// the last candidate and its failure the one to be told.
@@ -89,7 +97,9 @@ func (w *walk) answered(ctx context.Context, c candidate, reply *answer) (*Outco
 		w.decide(ctx, d)
 	}
 	w.missed(c)
-	out := &Outcome{Reply: *reply.reply, Used: c.model, Profile: reply.profile, Plan: w.plan, Attempts: w.attempts}
+	out := &Outcome{Reply: *reply.reply, Used: c.model, Profile: reply.profile, Plan: w.plan, Attempts: w.attempts,
+		Said: w.deed.said, Acted: w.deed.acted, Context: reply.reply.Tokens.Input + reply.reply.Tokens.Output}
+	out.Reply.Tokens = w.deed.spent.Plus(out.Reply.Tokens)
 	if w.ask.Kind != Chat {
 		return out, nil
 	}
@@ -127,7 +137,7 @@ func (w *walk) remember(c candidate, v Verdict, class Class) {
 // a window that blocks one of its models [M33].
 func (w *walk) summary(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	e := &SummaryError{Attempts: w.attempts, Plan: w.plan, Err: w.last}
+	e := &SummaryError{Attempts: w.attempts, Plan: w.plan, Err: w.last, Said: w.deed.said, Acted: w.deed.acted}
 	orders := map[string][]Profile{}
 	usages := map[string]map[ProfileID]Usage{}
 	for _, m := range w.chain {

@@ -34,6 +34,9 @@ type Endpoint struct {
 	BaseURL  string            // for the OpenAI protocols it includes "/v1", for Anthropic it does not
 	Headers  map[string]string // extra request headers of the operator
 	NoKey    bool              // the server wants no credential (a local one)
+	// LoginURL takes BaseURL's place for OAuth logins. "": where the vendor serves
+	// subscriptions, for one that does so apart from its API, else BaseURL.
+	LoginURL string
 }
 
 // Key is a secret that cannot be printed: fmt shows an address at worst, JSON
@@ -70,6 +73,7 @@ type Auth string
 const (
 	APIKey Auth = "api_key" // the vendor's own key header
 	Bearer Auth = "bearer"  // Authorization: Bearer
+	Login  Auth = "login"   // the same, with the access token of an OAuth login
 )
 
 // Role says who wrote a message.
@@ -100,11 +104,14 @@ type Call struct {
 	Session   string // whose turn it is, for the record only
 	Key       Key
 	Auth      Auth
+	Account   string // the vendor's id of a login's account, "" when unknown
 	System    string
 	Messages  []Message
 	Tools     []Tool // what the model may ask for
 	MaxTokens int    // 0: the vendor's own limit (Anthropic: 8192)
 	Limits    Limits
+	codex     bool // it goes to a ChatGPT subscription; prepare decides
+
 	// OnText is called with each piece of streamed answer text, in order, from
 	// the goroutine that runs Call. When it is nil the request is not streamed.
 	OnText func(piece string)
@@ -124,6 +131,11 @@ type Tokens struct {
 	Output     int64
 	CacheRead  int64
 	CacheWrite int64
+}
+
+// Plus adds what two calls used.
+func (t Tokens) Plus(u Tokens) Tokens {
+	return Tokens{t.Input + u.Input, t.Output + u.Output, t.CacheRead + u.CacheRead, t.CacheWrite + u.CacheWrite}
 }
 
 // Reply is a completed answer. Text may be empty: the caller judges that [M26].
