@@ -38,3 +38,16 @@ CREATE TABLE acts (
     detail   TEXT NOT NULL
 ) STRICT;
 CREATE INDEX acts_by_profile ON acts (profile, id);
+
+-- Who renews a login, so that no two processes do, and what the last try met.
+-- spent names the refresh token that is being sent: a hash, not the token. A row
+-- about another token than the stored one means nothing.
+CREATE TABLE renewals (
+    profile TEXT PRIMARY KEY,
+    holder  TEXT NOT NULL,
+    until   INTEGER NOT NULL,
+    spent   TEXT NOT NULL,
+    after   INTEGER NOT NULL,
+    code    TEXT NOT NULL,
+    said    TEXT NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,9 @@
+CREATE TABLE renewals (
+    profile TEXT PRIMARY KEY,
+    holder  TEXT NOT NULL,
+    until   INTEGER NOT NULL,
+    spent   TEXT NOT NULL,
+    after   INTEGER NOT NULL,
+    code    TEXT NOT NULL,
+    said    TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
