@@ -22,13 +22,20 @@ type agents struct {
 	dir      string
 	readOnly bool
 	hasty    bool // see Options.Throwaway
+	vault    *vault
 
 	mu    sync.Mutex
 	files map[fallback.AgentID]*file
 }
 
 func newAgents(dir string, readOnly bool) *agents {
-	return &agents{dir: dir, readOnly: readOnly, files: map[fallback.AgentID]*file{}}
+	return &agents{dir: dir, readOnly: readOnly, files: map[fallback.AgentID]*file{}, vault: newVault(Sealing{})}
+}
+
+// under makes a open and write secrets as s says.
+func (a *agents) under(s Sealing) *agents {
+	a.vault = newVault(s)
+	return a
 }
 
 // path is agents/<agentId>/agent/standin-agent.sqlite [D15].

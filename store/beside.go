@@ -21,5 +21,5 @@ func OpenBeside(ctx context.Context, o Options) (*DB, error) {
 	if err = errors.Join(err, looked.close()); err != nil {
 		return nil, err
 	}
-	return &DB{dir: o.Dir, log: o.logger(), main: main, agents: newAgents(o.Dir, true)}, nil
+	return &DB{dir: o.Dir, log: o.logger(), main: main, agents: newAgents(o.Dir, true).under(o.Sealing)}, nil
 }

@@ -73,14 +73,14 @@ func (d *DB) Credentials(extra []fallback.Profile) *Credentials {
 // one while the daemon may be running: each change is one transaction, so the
 // two do not get in each other's way.
 func OpenCredentials(o Options) *Credentials {
-	a := newAgents(o.Dir, false)
+	a := newAgents(o.Dir, false).under(o.Sealing)
 	return &Credentials{agents: a, close: a.close}
 }
 
 // ReadCredentials is OpenCredentials for a command that only looks: it makes no
 // file and changes none. extra are profiles that config names, as for a DB.
 func ReadCredentials(o Options, extra []fallback.Profile) *Credentials {
-	a := newAgents(o.Dir, true)
+	a := newAgents(o.Dir, true).under(o.Sealing)
 	return &Credentials{agents: a, close: a.close, extra: extra}
 }
 
@@ -131,6 +131,45 @@ func (c *Credentials) List(ctx context.Context, a fallback.AgentID) ([]Credentia
 	return c.stored(ctx, a, ``)
 }
 
+// IDs gives the profiles of the provider that are stored for the agent, its own
+// and main's, without opening a secret: what a config needs to know before it
+// can say which key opens them.
+func (c *Credentials) IDs(ctx context.Context, a fallback.AgentID, providerID string) (ids []fallback.ProfileID, err error) {
+	serving := fallback.CredentialProviders(providerID)
+	for _, owner := range owners(a) {
+		f, err := c.agents.existing(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		if f == nil {
+			continue
+		}
+		err = f.each(ctx, `SELECT profile FROM credentials `+ofProviders+` ORDER BY profile`, []any{serving[0], serving[len(serving)-1]}, func(scan func(...any) error) error {
+			var id fallback.ProfileID
+			err := scan(&id)
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read credentials of %s: %w", owner, err)
+		}
+	}
+	return ids, nil
+}
+
+// Check reads every secret of every agent: what cannot be opened fails each turn
+// that needs it, so who starts wants to know it first.
+func (c *Credentials) Check(ctx context.Context) error {
+	ids, err := c.agents.named()
+	for _, a := range ids {
+		_, readErr := c.List(ctx, a)
+		err = errors.Join(err, readErr)
+	}
+	return err
+}
+
 // Get gives the credential that the agent uses under the id, and the agent that
 // owns it; found is false when neither it nor the main agent has one.
 func (c *Credentials) Get(ctx context.Context, a fallback.AgentID, p fallback.ProfileID) (one Credential, owner fallback.AgentID, found bool, err error) {
@@ -175,6 +214,10 @@ func (c *Credentials) replace(ctx context.Context, a fallback.AgentID, one Crede
 	if _, err := one.Profile(); err != nil {
 		return false, fmt.Errorf("store credential: %w", err)
 	}
+	kept, err := c.agents.vault.seal(one.ID, one.Secret)
+	if err != nil {
+		return false, fmt.Errorf("store credential: %w", err)
+	}
 	f, err := c.agents.owned(ctx, a)
 	if err != nil {
 		return false, err
@@ -182,11 +225,16 @@ func (c *Credentials) replace(ctx context.Context, a fallback.AgentID, one Crede
 	err = f.writeDurably(ctx, "store credential "+string(one.ID), func(t *tx) error {
 		var secret string
 		found, err := t.row(`SELECT secret FROM credentials WHERE profile = ?`, []any{one.ID}, &secret)
-		same := found && secret == one.Secret.Reveal()
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case was != nil && (!found || secret != was.Reveal()):
+		}
+		former, err := c.agents.vault.open(one.ID, secret)
+		if err != nil && was != nil { // a row that does not open may be replaced, not renewed
+			return err
+		}
+		same := found && err == nil && former.Reveal() == one.Secret.Reveal()
+		switch {
+		case was != nil && (!found || former.Reveal() != was.Reveal()):
 			return nil
 		case was == nil && !same:
 			if err := startAfresh(t, one); err != nil {
@@ -200,7 +248,7 @@ func (c *Credentials) replace(ctx context.Context, a fallback.AgentID, one Crede
 		}
 		replaced = true
 		_, err = t.exec(`INSERT INTO credentials (profile, provider, type, secret) VALUES (?1,?2,?3,?4)
-			ON CONFLICT (profile) DO UPDATE SET provider=?2, type=?3, secret=?4`, one.ID, one.Provider, one.Type, one.Secret.Reveal())
+			ON CONFLICT (profile) DO UPDATE SET provider=?2, type=?3, secret=?4`, one.ID, one.Provider, one.Type, kept)
 		return err
 	})
 	return replaced && err == nil, err
@@ -261,8 +309,11 @@ func (c *Credentials) stored(ctx context.Context, a fallback.AgentID, where stri
 	err = f.each(ctx, `SELECT profile, provider, type, secret FROM credentials `+where+` ORDER BY profile`, args, func(scan func(...any) error) error {
 		var one Credential
 		var secret string
-		err := scan(&one.ID, &one.Provider, &one.Type, &secret)
-		one.Secret = provider.NewKey(secret)
+		if err := scan(&one.ID, &one.Provider, &one.Type, &secret); err != nil {
+			return err
+		}
+		var err error
+		one.Secret, err = c.agents.vault.open(one.ID, secret)
 		list = append(list, one)
 		return err
 	})

@@ -18,6 +18,8 @@ type Options struct {
 	// Throwaway says that nobody needs the files after the process, or reads
 	// them beside it: writes do not wait for the disk, nor for other readers.
 	Throwaway bool
+	// Sealing says how secrets of credentials are kept; the zero value: as they are.
+	Sealing Sealing
 }
 
 // DB is the open state directory. It is safe for use by many goroutines.
@@ -55,7 +57,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.release())
 	}
-	d := &DB{dir: o.Dir, log: o.logger(), main: main, lock: l, agents: newAgents(o.Dir, false)}
+	d := &DB{dir: o.Dir, log: o.logger(), main: main, lock: l, agents: newAgents(o.Dir, false).under(o.Sealing)}
 	if o.Throwaway {
 		d.agents.hasty = true
 		if err := main.makeHasty(ctx); err != nil {
@@ -73,7 +75,7 @@ func OpenReadOnly(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &DB{dir: o.Dir, log: o.logger(), main: main, agents: newAgents(o.Dir, true)}, nil
+	return &DB{dir: o.Dir, log: o.logger(), main: main, agents: newAgents(o.Dir, true).under(o.Sealing)}, nil
 }
 
 // The names in the state directory.
