@@ -99,6 +99,7 @@ const (
 	DeedAdd        DeedKind = "add"
 	DeedReplace    DeedKind = "replace"
 	DeedLogin      DeedKind = "login"
+	DeedImport     DeedKind = "import" // taken over from an older file
 	DeedRemove     DeedKind = "remove"
 	DeedClear      DeedKind = "clear"
 	DeedDisable    DeedKind = "disable"

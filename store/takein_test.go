@@ -22,6 +22,8 @@ func TestStoredCredentialsWinOverIncomingOnes(t *testing.T) {
 	taken, err := c.TakeIn(t.Context(), "main", Incoming{
 		Credentials: []Credential{NewAPIKey("o:x", "older"), NewAPIKey("p:default", "k")},
 		Usage:       map[fallback.ProfileID]fallback.Usage{"o:x": window, "p:default": window},
+		Order:       map[string][]fallback.ProfileID{"p": {"p:default", "p:other"}},
+		Deed:        fallback.Deed{At: noon, Who: "kim", Via: "command line"},
 	})
 	if diff := cmp.Diff([]fallback.ProfileID{"p:default"}, taken); err != nil || diff != "" {
 		t.Fatal(err, diff)
@@ -33,8 +35,22 @@ func TestStoredCredentialsWinOverIncomingOnes(t *testing.T) {
 	if _, has := states["o:x"]; err != nil || has || !states["p:default"].Disabled.Until.Equal(noon) {
 		t.Errorf("routing state: %v %v", states, err)
 	}
-	if taken, err := c.TakeIn(t.Context(), "main", Incoming{Credentials: []Credential{NewAPIKey("p:default", "k")}}); err != nil || taken != nil {
+	ids, _, _, err := c.Order(t.Context(), "main", "p")
+	if diff := cmp.Diff([]fallback.ProfileID{"p:default", "p:other"}, ids); err != nil || diff != "" {
+		t.Errorf("order: %v %s", err, diff)
+	}
+	deeds, err := c.Deeds(t.Context(), "main", DeedFilter{})
+	want := []fallback.Deed{{At: noon, Profile: "p:default", Provider: "p", What: fallback.DeedImport, Who: "kim", Via: "command line"}}
+	if diff := cmp.Diff(want, deeds); err != nil || diff != "" {
+		t.Errorf("record: %v %s", err, diff)
+	}
+	if taken, err := c.TakeIn(t.Context(), "main", Incoming{
+		Credentials: []Credential{NewAPIKey("p:default", "k")}, Order: map[string][]fallback.ProfileID{"p": {"p:default"}},
+	}); err != nil || taken != nil {
 		t.Errorf("a second time takes %v %v", taken, err)
+	}
+	if again, _, _, err := c.Order(t.Context(), "main", "p"); err != nil || len(again) != 2 {
+		t.Errorf("the order that was kept became %v (%v)", again, err)
 	}
 }
 
