@@ -169,6 +169,9 @@ func fantasyCall(c *Call) fantasy.Call {
 		limit := int64(c.MaxTokens)
 		call.MaxOutputTokens = &limit
 	}
+	if c.codex {
+		return codexCall(c, call)
+	}
 	return call
 }
 

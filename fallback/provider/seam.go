@@ -104,11 +104,14 @@ func (s *seam) headers(from http.Header) http.Header {
 	if s.call.Endpoint.NoKey || s.call.Key.Empty() {
 		return to
 	}
-	if s.call.Endpoint.API == AnthropicMessages && s.call.Auth != Bearer {
+	if s.call.Endpoint.API == AnthropicMessages && s.call.Auth != Bearer && s.call.Auth != Login {
 		to.Set("X-Api-Key", s.call.Key.Reveal())
 		return to
 	}
 	to.Set("Authorization", "Bearer "+s.call.Key.Reveal())
+	if s.call.codex {
+		s.call.codexHeaders(to)
+	}
 	if s.call.Endpoint.API == AnthropicMessages {
 		beta := oauthBeta
 		if others := to.Get("Anthropic-Beta"); others != "" {

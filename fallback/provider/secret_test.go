@@ -129,6 +129,7 @@ func TestTheCredentialTravelsAsTheVendorWants(t *testing.T) {
 		{"OpenAI, bearer", apis[1], provider.Bearer, http.Header{"Authorization": {"Bearer " + secret}}},
 		{"Anthropic, key", apis[2], "", http.Header{"X-Api-Key": {secret}, "Anthropic-Version": {"2023-06-01"}}},
 		{"Anthropic, bearer", apis[2], provider.Bearer, http.Header{"Authorization": {"Bearer " + secret}, "Anthropic-Version": {"2023-06-01"}, "Anthropic-Beta": {"oauth-2025-04-20"}}},
+		{"Anthropic, login", apis[2], provider.Login, http.Header{"Authorization": {"Bearer " + secret}, "Anthropic-Version": {"2023-06-01"}, "Anthropic-Beta": {"oauth-2025-04-20"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			// What the environment says must not reach a vendor.

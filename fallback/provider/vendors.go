@@ -92,6 +92,7 @@ func (v *Vendors) call(ctx context.Context, c Call) (*Reply, error) {
 // prepare fills in what a known vendor need not say, and refuses what cannot
 // be sent.
 func (c *Call) prepare() *Error {
+	c.subscribe()
 	known, _, _ := Known(c.Endpoint.Provider)
 	if c.Endpoint.API == "" {
 		c.Endpoint.API = known.API
