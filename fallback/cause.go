@@ -115,7 +115,7 @@ func (e *SummaryError) Cause() Cause {
 		c.Profile, c.Command = about.Profile, EnableCommand(about.Profile)
 	}
 	if i := slices.IndexFunc(all, Attempt.refused); i >= 0 {
-		c.Command = MendCommand(all[i].Model.Provider)
+		c.Command = all[i].mend()
 	}
 	if kind == CauseRateLimited {
 		if i := slices.IndexFunc(all, func(a Attempt) bool { return usageLimit.MatchString(a.Detail) }); i >= 0 {

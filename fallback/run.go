@@ -95,8 +95,8 @@ type SummaryError struct {
 	// an act no other candidate was asked [I8].
 	Said  []provider.Message
 	Acted bool
-	Plan     Plan
-	Err      error // the last candidate's own error
+	Plan  Plan
+	Err   error // the last candidate's own error
 }
 
 // Selections keeps the stored choice of each session. Swap writes now only if
@@ -136,6 +136,7 @@ type Runner struct {
 	Selections  Selections
 	Credentials Credentials
 	Vendors     provider.Caller
+	Logins      Logins // nil: no login is renewed
 	Journal     Journal
 	Log         *slog.Logger
 	Now         func() time.Time

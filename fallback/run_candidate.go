@@ -164,7 +164,7 @@ func (w *walk) call(ctx context.Context, c candidate, v Verdict, p Profile) (*an
 			w.ask.OnText(piece)
 		}
 	}
-	reply, err := w.Vendors.Call(ctx, call)
+	reply, err := w.send(ctx, c, v, p, call)
 	a := w.attempt(c, v, p)
 	a.At, a.Took = started, w.Now().Sub(started)
 	if err == nil {

@@ -36,6 +36,7 @@ func (w *walk) skip(ctx context.Context, c candidate, v Verdict) {
 	if v.Profile != "" {
 		a.Profile = v.Profile
 	}
+	a.Auth = c.authOf(a.Profile, w.Now())
 	a.Skipped, a.Reason, a.Detail, a.At = v.Why, v.Reason, v.Detail, w.Now()
 	w.attempts = append(w.attempts, a)
 	w.step(ctx, Step{What: StepSkip, Attempt: &a})

@@ -56,7 +56,7 @@ func (a Attempt) line() string {
 		s += " (" + word + ")"
 	}
 	if a.refused() {
-		if cmd := MendCommand(a.Model.Provider); cmd != "" {
+		if cmd := a.mend(); cmd != "" {
 			s += ", mend it with: " + cmd
 		}
 	}
@@ -83,6 +83,17 @@ func MendCommand(provider string) string {
 		provider = "'" + strings.ReplaceAll(provider, "'", `'\''`) + "'"
 	}
 	return "standin auth add " + provider
+}
+
+// mend is the command that mends an attempt's refused credential: a login is
+// made again, a key is stored anew. "" for none.
+func (a Attempt) mend() string {
+	cmd := MendCommand(a.Model.Provider)
+	if a.Auth == OAuth {
+		// A login of the alias is the provider's own [M19].
+		cmd = strings.Replace(MendCommand(authProvider(a.Model.Provider)), "auth add", "auth login", 1)
+	}
+	return cmd
 }
 
 // Soonest is when the first of the candidates can be asked again: for each the
