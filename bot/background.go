@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -29,6 +30,12 @@ type Turn struct {
 	Model     fallback.Model // the run's own model, zero: the session's
 	Fallbacks []fallback.Model
 	Listed    bool // Fallbacks was given, even if empty
+	// Channel is channels.modelByChannel for the place that the run is about,
+	// zero for none [H19].
+	Channel fallback.Model
+	// Recall is what the transcript keeps of Text, so that a long question asked
+	// every half hour does not fill it; "": all of it [H16].
+	Recall string
 	// Fresh shows the model nothing of the session's past [R27, H15].
 	Fresh bool
 	// Light leaves the agent's workspace files out of the instructions [R29, H15].
@@ -107,6 +114,7 @@ func (b *Bot) background(lane, caller context.Context, t Turn) (res Result, err 
 	text := t.Text
 	t.Text = told
 	ask, sess, err := b.ask(ctx, cfg, res.Turn, t)
+	ask.Channel = t.Channel
 	if err == nil {
 		res.Outcome, err = b.Engine.Run(ctx, ask)
 	}
@@ -115,7 +123,7 @@ func (b *Bot) background(lane, caller context.Context, t Turn) (res Result, err 
 		return res, err
 	}
 	e := Ending{Session: t.Session, Epoch: sess.Epoch, Turn: res.Turn, How: Answered, Background: true, Events: upTo, Entries: []Entry{
-		{Turn: res.Turn, Role: provider.User, Text: text, At: asked}}}
+		{Turn: res.Turn, Role: provider.User, Text: cmp.Or(t.Recall, text), At: asked}}}
 	answer, _ := policy.Untag(res.Outcome.Reply.Text) // there is no message to refer to
 	res.Text, _ = visible(answer)
 	v := Verdict{Text: res.Text}

@@ -120,17 +120,18 @@ const readTries = 3
 func conversation(history []Entry, text string) []provider.Message {
 	all := make([]provider.Message, 0, len(history)+1)
 	add := func(m provider.Message) {
-		if n := len(all); n > 0 && all[n-1].Role == m.Role {
-			all[n-1].Text += "\n\n" + m.Text
+		n := len(all)
+		if n == 0 || all[n-1].Role != m.Role || len(all[n-1].Calls)+len(m.Calls)+len(m.Results) > 0 {
+			all = append(all, m)
 			return
 		}
-		all = append(all, m)
+		all[n-1].Text = strings.TrimSpace(all[n-1].Text + "\n\n" + m.Text)
 	}
 	for _, h := range history {
-		if len(all) == 0 && h.Role == provider.Assistant {
+		if len(all) == 0 && (h.Role == provider.Assistant || len(h.Results) > 0) {
 			continue // the cut fell between a question and its answer
 		}
-		add(provider.Message{Role: h.Role, Text: h.Text})
+		add(provider.Message{Role: h.Role, Text: h.Text, Calls: h.Calls, Results: h.Results})
 	}
 	add(provider.Message{Role: provider.User, Text: text})
 	return all
@@ -146,6 +147,12 @@ func (b *Bot) answered(cfg *Config, turn string, row Accepted, e Ending, out *fa
 	if silent {
 		e.How, e.Why = Silent, "no_reply"
 		return e, tag
+	}
+	if rest, stray := policy.StripOK(text); stray {
+		if text = rest; text == "" { // a word that belongs to heartbeats and says nothing here [H7]
+			e.How, e.Why = Silent, "heartbeat_ok"
+			return e, tag
+		}
 	}
 	if text == "" {
 		// Nothing visible although silence was not asked for [N17, 18.5].

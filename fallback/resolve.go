@@ -155,6 +155,9 @@ func sticky(ask Ask, stored Selection, probeDue bool) Plan {
 	// Passed as a list: the primary does not stand behind it, the probe is the
 	// way back (2.14, 3.5).
 	p.follow(list, true)
+	if ask.Listed { // a heartbeat's own list wins over the policy (3.6 a)
+		p.follow(ask.Fallbacks, true)
+	}
 	p.Persist = ask.Kind == Chat
 	if p.Persist && probeDue && !ask.NoProbe && stored.Origin == primary && stored.Model != stored.Origin {
 		p.Probe, p.Current, p.Requested = true, stored.Model, stored.Origin
