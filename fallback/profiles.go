@@ -27,6 +27,9 @@ type Profile struct {
 	Expires  time.Time    // of a token or access token; zero: never
 	Refresh  bool         // an OAuth credential that can renew itself
 	Account  string       // e-mail or account id, for people
+	// Origin is where it comes from, for people: "" for a stored one, "config", or
+	// a variable such as "$OPENAI_API_KEY".
+	Origin string
 	// Keyless marks the stand-in profile of a local server that wants no key.
 	Keyless bool
 	// Rank is the 1-based place in an explicit order, 0 for round robin. A

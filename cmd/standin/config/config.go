@@ -36,6 +36,8 @@ type Compiled struct {
 	Accounts []Account
 	// Gateway is where standin listens, "" nowhere.
 	Gateway string
+	// Encryption says how stored secrets are kept.
+	Encryption Encryption
 	// Plans says for each agent, in the order of the file, what it would do.
 	Plans []AgentPlan
 }

@@ -42,7 +42,7 @@ func (c *compiler) readProfiles(profiles map[string]profileKeys) {
 			continue
 		}
 		if key, ok := c.resolve(k.KeyRef, p.Key("keyRef"), c.variableFor(id.Provider())); ok {
-			c.profiles = append(c.profiles, fallback.Profile{ID: id, Provider: id.Provider(), Type: kind, Key: key, Account: k.Email})
+			c.profiles = append(c.profiles, fallback.Profile{ID: id, Provider: id.Provider(), Type: kind, Key: key, Account: k.Email, Origin: "config"})
 		}
 	}
 	for _, id := range sortedKeys(c.endpoints) {
@@ -74,11 +74,11 @@ func (c *compiler) defaultProfile(id string) {
 		if !ok {
 			return
 		}
-		made.Key = key
+		made.Key, made.Origin = key, "config"
 	case env != "" && c.Getenv(env) != "":
-		made.Key = provider.NewKey(strings.TrimSpace(c.Getenv(env)))
+		made.Key, made.Origin = provider.NewKey(strings.TrimSpace(c.Getenv(env))), "$"+env
 	case c.endpoints[id].NoKey:
-		made.Keyless = true
+		made.Keyless, made.Origin = true, "no key needed"
 	default:
 		return
 	}

@@ -66,9 +66,10 @@ type useOfOne struct {
 }
 
 type authKeys struct {
-	Profiles  map[string]profileKeys `json:"profiles,omitempty" jsonschema_description:"Credentials by id, such as openai:work."`
-	Order     map[string][]string    `json:"order,omitempty" jsonschema_description:"The order in which a provider's profiles are used; without it they take turns."`
-	Cooldowns cooldownKeys           `json:"cooldowns,omitempty" jsonschema_description:"How long a credential rests after a failure."`
+	Profiles   map[string]profileKeys `json:"profiles,omitempty" jsonschema_description:"Credentials by id, such as openai:work."`
+	Order      map[string][]string    `json:"order,omitempty" jsonschema_description:"The order in which a provider's profiles are used; without it they take turns."`
+	Encryption encryptionKeys         `json:"encryption,omitempty" jsonschema_description:"Whether stored secrets are encrypted; off without one of its keys."`
+	Cooldowns  cooldownKeys           `json:"cooldowns,omitempty" jsonschema_description:"How long a credential rests after a failure."`
 }
 
 type profileKeys struct {
@@ -76,6 +77,11 @@ type profileKeys struct {
 	Mode     string `json:"mode,omitempty" jsonschema:"enum=api_key,enum=oauth,enum=token" jsonschema_description:"The type that is expected; empty: any."`
 	Email    string `json:"email,omitempty" jsonschema_description:"Whose account it is, for people."`
 	KeyRef   secret `json:"keyRef,omitempty" jsonschema_description:"Where the secret is; without it, it is one that standin has stored."`
+}
+
+type encryptionKeys struct {
+	KeyFile       string `json:"keyFile,omitempty" jsonschema_description:"The file that holds the key, relative to the config file; standin auth seal makes it."`
+	PassphraseEnv string `json:"passphraseEnv,omitempty" jsonschema_description:"The environment variable that holds a passphrase, in place of a key file."`
 }
 
 type cooldownKeys struct {
