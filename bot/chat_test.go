@@ -3,6 +3,7 @@ package bot_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ func TestAMessageIsAnsweredWithItsHistory(t *testing.T) {
 		want := []provider.Message{
 			{Role: provider.User, Text: "one"}, {Role: provider.Assistant, Text: "echo: one"}, {Role: provider.User, Text: "two"},
 		}
-		if !slices.Equal(ask.Messages, want) {
+		if !reflect.DeepEqual(ask.Messages, want) {
 			t.Errorf("the model was given %v, want %v", ask.Messages, want)
 		}
 		if ask.System != "Be brief." || ask.Session != mainSession || ask.Kind != fallback.Chat || ask.NewSession {

@@ -21,6 +21,9 @@ func (b *Bot) Receive(ctx context.Context, in channels.Inbound) error {
 		return ErrShutdown
 	}
 	cfg := b.Config()
+	if in.Happening != nil {
+		return b.happened(ctx, cfg, in)
+	}
 	v, err := b.admit(ctx, cfg, in)
 	if err != nil {
 		return fmt.Errorf("decide about message %s: %w", in.ID, err)
@@ -109,7 +112,7 @@ func (b *Bot) reject(ctx context.Context, cfg *Config, row Accepted, v policy.Ve
 		}
 		now := b.Now()
 		e.Pair = &Pairing{Channel: row.In.To.Channel, Account: row.In.To.Account, User: row.In.From.ID, Name: row.In.From.Name,
-			Code: code, Asked: now, Expires: now.Add(policy.PairingTTL)}
+			Code: code, Asked: now, Expires: now.Add(policy.PairingTTL), Conversation: row.In.To.Conversation}
 		e.Posts = []channels.Outbound{post(e.Turn, channels.Command, row.In, sayPairing(*e.Pair))}
 	}
 	for i := range e.Posts {

@@ -17,6 +17,7 @@ type Pairing struct {
 	Code             string
 	Asked, Expires   time.Time
 	Approved         time.Time // zero: waits
+	Conversation     string    // the direct chat in which they asked
 	Owner            bool      // was approved first, and so owns the daemon
 }
 
@@ -27,10 +28,14 @@ var ErrNoPairing = errors.New("nobody waits with that code: it was used, denied,
 type People interface {
 	// Known tells what was decided about a sender on the account of the address.
 	Known(ctx context.Context, to channels.Address, user string) (policy.Known, error)
-	// Overheard gives the last lines that were said at the address without
-	// speaking to the agent and that no turn has taken up, oldest first, at most
-	// limit, and the highest of their inbox ids.
-	Overheard(ctx context.Context, to channels.Address, limit int) (lines []policy.Line, upTo int64, err error)
+	// Message finds a message of the address's conversation by the platform's id,
+	// a person's or one of ours; found is false when no session has it.
+	Message(ctx context.Context, to channels.Address, id string) (m KnownMessage, found bool, err error)
+	// Overheard gives the last lines that were said at the address, or with whole
+	// in any thread of its conversation, without speaking to the agent and that no
+	// turn has taken up, oldest first, at most limit, and the highest of their
+	// inbox ids.
+	Overheard(ctx context.Context, to channels.Address, whole bool, limit int) (lines []policy.Line, upTo int64, err error)
 }
 
 // Roster is a Channel that can tell who is in a room. It is asked where a bot is

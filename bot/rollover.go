@@ -21,7 +21,7 @@ func (b *Bot) freshen(ctx context.Context, cfg *Config, in channels.Inbound, ses
 		return sess, err
 	}
 	e := Ending{Session: sess.Key, How: Commanded, Why: why, Background: true,
-		Renew: &Renewal{Session: sess.Key, Epoch: b.ID(), Drop: true}}
+		Renew: &Renewal{Session: sess.Key, Epoch: b.ID(), Drop: true, ByTime: true}}
 	if differ(sel, fallback.Selection{}) {
 		e.change = &fallback.Step{Run: b.ID(), Session: sess.Key, Agent: sess.Agent, Kind: fallback.Chat, What: fallback.StepOverride,
 			Write: &fallback.Write{Act: fallback.ActClear, Was: sel, By: &fallback.Person{Name: "The " + why, Command: "sessions.reset"}}}

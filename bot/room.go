@@ -35,7 +35,7 @@ func (b *Bot) withOverheard(ctx context.Context, cfg *Config, r *request, text s
 	if !known || r.row.In.Chat == channels.Direct || s.Overheard <= 0 {
 		return text, 0
 	}
-	lines, upTo, err := b.Store.Overheard(ctx, r.row.In.To, min(s.Overheard, policy.OverheardMost))
+	lines, upTo, err := b.Store.Overheard(ctx, r.row.In.To, s.RoomWide, min(s.Overheard, policy.OverheardMost))
 	if err != nil {
 		b.Log.Error("what a room said was not read", "session", r.row.Session, "err", err)
 		return text, 0

@@ -26,6 +26,8 @@ type Session struct {
 	// its own (failover.md 3.8); "": see ParentOf.
 	Parent fallback.SessionID
 	Queue  string // the session's own /queue, as policy.ParseQueue reads it; "" for none
+	Seeded bool   // the past of its thread has been told, or is not to be [SL19]
+	Send   string // the session's own /send: "on", "off", or "" for the rules
 }
 
 // ParentOf is the session that this one is a part of: the row's own parent, or
@@ -129,6 +131,9 @@ type Ending struct {
 	Queue     *string            // a change of Session.Queue
 	Parent    fallback.SessionID // becomes Session.Parent; "": it stays
 	with      []Accepted         // the messages of With, for those who wait for them; not for the store
+	HeardAll  bool               // so has what was overheard in the other threads of its conversation
+	Seeded    bool               // Session.Seeded is set
+	Send      *string            // a change of Session.Send
 	KeepRoute bool               // Session.Route stays [S4]
 	Events    int64              // the session's system events up to this one have been taken up; 0: none
 }
@@ -149,6 +154,7 @@ type Renewal struct {
 
 // ErrEnded says that the accepted message had its ending already [I1]: somebody
 // else's, or our own whose success we were not told of.
+	ByTime  bool // nobody asked for it: a thread's past may be told again
 var ErrEnded = errors.New("the message has ended already")
 
 // Store is what the bot needs to remember. All methods are safe for concurrent

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -119,7 +120,7 @@ func TestConversationBeginsWithAQuestionAndAlternates(t *testing.T) {
 		t.Fatalf("got %v", got)
 	}
 	for i := range want {
-		if got[i] != want[i] {
+		if !reflect.DeepEqual(got[i], want[i]) {
 			t.Errorf("message %d is %v, want %v", i, got[i], want[i])
 		}
 	}

@@ -57,6 +57,10 @@ type Inbound struct {
 	// message is in a thread already or the surface has none [SL18].
 	ThreadRoot string
 	Files      []File
+	// Public lets all see the answer of a Command; else its giver alone does.
+	Public bool
+	// Happening is what happened, where this tells of no message; nil for a message.
+	Happening *Happening
 }
 
 // File is a file that came with a message or goes out with one. Open reads it;

@@ -93,6 +93,16 @@ func (t *tx) end(e bot.Ending) (posted []bot.Delivery, err error) {
 			return nil, err
 		}
 	}
+	if e.Seeded && current != "" {
+		if _, err := t.exec(`UPDATE sessions SET seeded = 1 WHERE key = ?`, e.Session); err != nil {
+			return nil, err
+		}
+	}
+	if e.Send != nil {
+		if _, err := t.exec(`UPDATE sessions SET send = ? WHERE key = ?`, *e.Send, e.Session); err != nil {
+			return nil, err
+		}
+	}
 	if e.Queue != nil {
 		if _, err := t.exec(`UPDATE sessions SET queue = ? WHERE key = ?`, *e.Queue, e.Session); err != nil {
 			return nil, err
@@ -157,7 +167,8 @@ func countsAsRun(e bot.Ending) bool {
 	return false
 }
 
-// renew starts a new epoch [D4].
+// renew starts a new epoch [D4] and notes when the former one ended. System
+// events that wait are the former one's and go with it [S8].
 func (t *tx) renew(r bot.Renewal, e bot.Ending) error {
 	if r.Epoch == "" {
 		r.Epoch = rand.Text()
@@ -165,9 +176,17 @@ func (t *tx) renew(r bot.Renewal, e bot.Ending) error {
 	if err := t.ensureSession(r.Session, agentOf(r.Session), r.Epoch, e.At, !e.Background, channels.Address{}); err != nil {
 		return err
 	}
-	_, err := t.exec(`UPDATE sessions SET epoch = ?, started = ?, compactions = 0, turns = 0, aborted = 0 WHERE key = ?`,
-		r.Epoch, millis(e.At), r.Session)
+	_, err := t.exec(`INSERT INTO epochs (session, epoch, ended) SELECT key, epoch, ? FROM sessions WHERE key = ? ON CONFLICT (session, epoch) DO NOTHING`,
+		millis(e.At), r.Session)
 	if err != nil {
+		return err
+	}
+	_, err = t.exec(`UPDATE sessions SET epoch = ?, started = ?, compactions = 0, turns = 0, aborted = 0, seeded = ? WHERE key = ?`,
+		r.Epoch, millis(e.At), !r.ByTime, r.Session)
+	if err != nil {
+		return err
+	}
+	if _, err = t.exec(`DELETE FROM events WHERE session = ?`, r.Session); err != nil {
 		return err
 	}
 	return t.renewSelection(r.Session, r.Drop)

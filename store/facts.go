@@ -20,6 +20,7 @@ type facts struct {
 	Roles          []string   `json:"roles,omitempty"`
 	Command        bool       `json:"command,omitempty"`
 	ThreadRoot     string     `json:"threadRoot,omitempty"`
+	Public         bool       `json:"public,omitempty"`
 	Files          []fileFact `json:"files,omitempty"`
 }
 
@@ -34,7 +35,7 @@ type fileFact struct {
 // factsOf gives the column's text, "" when there is nothing to say.
 func factsOf(in channels.Inbound) (string, error) {
 	f := facts{Bot: in.Bot, Implicit: in.Implicit, MentionsOthers: in.MentionsOthers, Guild: in.Guild, Parent: in.Parent,
-		Roles: in.Roles, Command: in.Command, ThreadRoot: in.ThreadRoot}
+		Roles: in.Roles, Command: in.Command, ThreadRoot: in.ThreadRoot, Public: in.Public}
 	for _, file := range in.Files {
 		f.Files = append(f.Files, fileFact{file.Name, file.Type, file.Size})
 	}
@@ -50,7 +51,7 @@ func readFacts(text string, in *channels.Inbound) error {
 		return fmt.Errorf("facts of message %s: %w", in.ID, err)
 	}
 	in.Bot, in.Implicit, in.MentionsOthers, in.Guild, in.Parent = f.Bot, f.Implicit, f.MentionsOthers, f.Guild, f.Parent
-	in.Roles, in.Command, in.ThreadRoot = f.Roles, f.Command, f.ThreadRoot
+	in.Roles, in.Command, in.ThreadRoot, in.Public = f.Roles, f.Command, f.ThreadRoot, f.Public
 	for _, file := range f.Files {
 		in.Files = append(in.Files, channels.File{Name: file.Name, Type: file.Type, Size: file.Size})
 	}
@@ -118,8 +119,8 @@ func (t *tx) endOthers(e bot.Ending, from channels.Address) error {
 		}
 	}
 	if e.Heard > 0 {
-		_, err := t.exec(`UPDATE inbox SET overheard = 0 WHERE channel = ? AND account = ? AND conversation = ? AND thread = ? AND overheard = 1 AND id <= ?`,
-			from.Channel, from.Account, from.Conversation, from.Thread, e.Heard)
+		_, err := t.exec(`UPDATE inbox SET overheard = 0 WHERE channel = ? AND account = ? AND conversation = ? AND (? OR thread = ?) AND overheard = 1 AND id <= ?`,
+			from.Channel, from.Account, from.Conversation, e.HeardAll, from.Thread, e.Heard)
 		return err
 	}
 	return nil

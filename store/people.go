@@ -11,7 +11,7 @@ import (
 	"standin/channels"
 )
 
-const pairingColumns = `channel, account, user_id, user_name, code, asked, expires, approved, owner`
+const pairingColumns = `channel, account, user_id, user_name, code, asked, expires, approved, owner, conversation`
 
 // Known tells whether a sender was approved for direct chats with the account,
 // and whether they became the owner by it [P2].
@@ -26,15 +26,35 @@ func (d *DB) Known(ctx context.Context, to channels.Address, user string) (k pol
 	return k, nil
 }
 
-// Overheard gives the last lines of the place that no turn has taken up, oldest
-// first, at most limit, and the highest of their row ids.
-func (d *DB) Overheard(ctx context.Context, to channels.Address, limit int) (lines []policy.Line, upTo int64, err error) {
+// Message finds what a session has read under the platform's id, or posted. A
+// message that was turned away belongs to none and is not found.
+func (d *DB) Message(ctx context.Context, to channels.Address, id string) (m bot.KnownMessage, found bool, err error) {
+	// A message that an answer moves into a thread of its own is kept under that
+	// thread's id, which is the message's (Discord).
+	for _, conversation := range []string{to.Conversation, id} {
+		found, err = d.main.row(ctx, `SELECT session, user_id, user_name, thread FROM inbox
+				WHERE channel = ? AND account = ? AND conversation = ? AND message_id = ? AND session <> ''`,
+			[]any{to.Channel, to.Account, conversation, id}, &m.Session, &m.From.ID, &m.From.Name, &m.Thread)
+		if found || err != nil {
+			return m, found, err
+		}
+	}
+	m.Own, err = d.main.row(ctx, `SELECT thread, coalesce((SELECT session FROM inbox WHERE inbox.turn = outbox.turn AND turn <> '' LIMIT 1), '')
+			FROM outbox WHERE message_id = ? AND message_id <> '' AND channel = ? AND account = ? AND conversation = ?`,
+		[]any{id, to.Channel, to.Account, to.Conversation}, &m.Thread, &m.Session)
+	return m, m.Own, err
+}
+
+// Overheard gives the last lines of the place, or with whole of all threads of
+// its conversation, that no turn has taken up, oldest first, at most limit, and
+// the highest of their row ids.
+func (d *DB) Overheard(ctx context.Context, to channels.Address, whole bool, limit int) (lines []policy.Line, upTo int64, err error) {
 	if limit <= 0 {
 		return nil, 0, nil
 	}
 	err = d.main.each(ctx, `SELECT id, user_id, user_name, text, sent FROM inbox
-			WHERE channel = ? AND account = ? AND conversation = ? AND thread = ? AND overheard = 1 ORDER BY id DESC LIMIT ?`,
-		[]any{to.Channel, to.Account, to.Conversation, to.Thread, limit}, func(scan func(...any) error) error {
+			WHERE channel = ?1 AND account = ?2 AND conversation = ?3 AND (?4 OR thread = ?5) AND overheard = 1 ORDER BY id DESC LIMIT ?6`,
+		[]any{to.Channel, to.Account, to.Conversation, whole, to.Thread, limit}, func(scan func(...any) error) error {
 			var id, sent int64
 			var user, name string
 			var l policy.Line
@@ -67,8 +87,8 @@ func (t *tx) addPairing(p bot.Pairing) (asked bool, err error) {
 	if waiting >= policy.PairingMost {
 		return false, nil
 	}
-	n, err := t.exec(`INSERT INTO pairings (channel, account, user_id, user_name, code, asked, expires) VALUES (?,?,?,?,?,?,?)
-			ON CONFLICT (channel, account, user_id) DO NOTHING`, p.Channel, p.Account, p.User, p.Name, p.Code, now, millis(p.Expires))
+	n, err := t.exec(`INSERT INTO pairings (channel, account, user_id, user_name, code, asked, expires, conversation) VALUES (?,?,?,?,?,?,?,?)
+			ON CONFLICT (channel, account, user_id) DO NOTHING`, p.Channel, p.Account, p.User, p.Name, p.Code, now, millis(p.Expires), p.Conversation)
 	return n > 0, err
 }
 
@@ -165,7 +185,7 @@ type pairingRow struct {
 }
 
 func (r *pairingRow) dest() []any {
-	return []any{&r.Channel, &r.Account, &r.User, &r.Name, &r.Code, &r.asked, &r.expires, &r.approved, &r.Owner}
+	return []any{&r.Channel, &r.Account, &r.User, &r.Name, &r.Code, &r.asked, &r.expires, &r.approved, &r.Owner, &r.Conversation}
 }
 
 func (r *pairingRow) pairing() bot.Pairing {

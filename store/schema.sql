@@ -16,7 +16,9 @@ CREATE TABLE sessions (
     conversation     TEXT NOT NULL DEFAULT '',
     thread           TEXT NOT NULL DEFAULT '',
     parent           TEXT NOT NULL DEFAULT '',
-    queue            TEXT NOT NULL DEFAULT ''
+    queue            TEXT NOT NULL DEFAULT '',
+    seeded           INTEGER NOT NULL DEFAULT 0,
+    send             TEXT NOT NULL DEFAULT ''
 ) STRICT, WITHOUT ROWID;
 
 -- The fields that fallback owns, and nothing else [M3, D7]. No row: free.
@@ -53,6 +55,16 @@ CREATE TABLE transcript (
 CREATE INDEX transcript_by_epoch ON transcript (session, epoch, seq, role);
 
 -- Each row is owed exactly one ending [I1]; the unique key makes a message
+-- The conversations that a session has put behind it; their transcripts stay
+-- for a while [S9, S15].
+CREATE TABLE epochs (
+    session TEXT NOT NULL,
+    epoch   TEXT NOT NULL,
+    ended   INTEGER NOT NULL,
+    PRIMARY KEY (session, epoch)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX epochs_by_end ON epochs (ended);
+
 -- that the platform delivers twice one row [I2]. facts holds, as JSON, what
 -- only busy platforms say of a message.
 CREATE TABLE inbox (
@@ -85,6 +97,8 @@ CREATE INDEX inbox_by_end ON inbox (ended);
 CREATE INDEX inbox_overheard ON inbox (channel, account, conversation, thread, id)
     WHERE overheard = 1;
 
+CREATE INDEX inbox_by_turn ON inbox (turn) WHERE turn <> '';
+CREATE INDEX inbox_latest ON inbox (channel, account, conversation, sent);
 CREATE TABLE outbox (
     seq          INTEGER PRIMARY KEY,
     id           TEXT NOT NULL UNIQUE,
@@ -108,6 +122,7 @@ CREATE INDEX outbox_owed ON outbox (channel, account, conversation, thread, seq)
     WHERE state IN ('pending', 'sending', 'unknown');
 CREATE INDEX outbox_by_age ON outbox (created);
 
+CREATE INDEX outbox_by_message ON outbox (message_id) WHERE message_id <> '';
 -- The story of the runs, one row per step [I10].
 CREATE TABLE steps (
     id      INTEGER PRIMARY KEY,
@@ -133,6 +148,7 @@ CREATE TABLE pairings (
     approved  INTEGER NOT NULL DEFAULT 0,
     owner     INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (channel, account, user_id)
+    conversation TEXT NOT NULL DEFAULT '',
 ) STRICT, WITHOUT ROWID;
 
 -- What happened and what a session's next turn hears of [R26, R54].

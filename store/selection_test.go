@@ -137,7 +137,7 @@ func TestRenewal(t *testing.T) {
 				t.Error(diff)
 			}
 			got, err := d.Session(t.Context(), mainSession)
-			want := bot.Session{Key: mainSession, Agent: "main", Epoch: "e2", StartedAt: at, LastInteraction: at, Route: room("C1")}
+			want := bot.Session{Key: mainSession, Agent: "main", Epoch: "e2", StartedAt: at, LastInteraction: at, Route: room("C1"), Seeded: true}
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Error(err, diff)
 			}

@@ -13,4 +13,5 @@
 //	queue.go     waiting messages [S24–S27]            debounce.go messages that belong together [S32]
 //	reply.go     references and tags [N25–N29]         prefix.go   what stands in front of an answer [S38]
 //	context.go   what was said unasked [S17, S18]      inline.go   commands inside a text [C15]
+//	happening.go what was done, told in a line [SL16]
 package policy

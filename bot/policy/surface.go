@@ -65,18 +65,40 @@ type Surface struct {
 	Overheard    int                                      // historyLimit: lines said unasked that the next mention brings along [S17]; 0 none
 	DMTurns      *int                                     // dmHistoryLimit: user turns a model sees again in direct chats; nil: as everywhere [S17]
 	Prefix       *string                                  // responsePrefix; nil: messages.responsePrefix
+
+	Reactions     Reactions // reactionNotifications; "" is own [SL16]
+	ReactionsFrom []string  // reactionAllowlist: whose reactions are told with ReactionsListed
+
+	// ThreadPast is how many messages of a thread its session begins with
+	// (thread.initialHistoryLimit); 0 none [SL19].
+	ThreadPast int
+	// ThreadInherits lets a thread's session begin with the room's history
+	// (thread.inheritParent) [SL19].
+	ThreadInherits bool
+	// RoomWide: what was said unasked anywhere in a room comes along with a
+	// mention, whichever thread it stood in (thread.historyScope: channel) [SL19].
+	RoomWide bool
+
+	// Slash is the middle part of the session key of what is asked, and no
+	// command, through a platform's slash command (slashCommand.sessionPrefix);
+	// "" is <channel>:slash [S1, SL28].
+	Slash string
+	// NativeOnly: a slash at the beginning of a text makes no command of it; the
+	// platform's own commands do (commands.text: false) [C18].
+	NativeOnly bool
 }
 
 // RoomRule is what is set for one room. What is nil or empty comes from the
 // guild, then from the surface.
 type RoomRule struct {
-	Disabled     bool     // enabled: false
-	Mention      *bool    // requireMention
-	IgnoreOthers *bool    // ignoreOtherMentions [D6]
-	Users        []string // users: who may speak here; empty: everybody
-	Roles        []string // roles: the same by role; users OR roles [D4]
-	AllowBots    Bots     // allowBots
-	System       string   // systemPrompt, added to the agent's
+	Disabled     bool      // enabled: false
+	Mention      *bool     // requireMention
+	IgnoreOthers *bool     // ignoreOtherMentions [D6]
+	Users        []string  // users: who may speak here; empty: everybody
+	Roles        []string  // roles: the same by role; users OR roles [D4]
+	AllowBots    Bots      // allowBots
+	System       string    // systemPrompt, added to the agent's
+	Reactions    Reactions // reactionNotifications [D4]
 }
 
 // GuildRule is what is set for one server. A guild that lists rooms has no
@@ -223,6 +245,9 @@ func (r RoomRule) or(rest RoomRule) RoomRule {
 	if r.System == "" {
 		r.System = rest.System
 	}
+	if r.Reactions == "" {
+		r.Reactions = rest.Reactions
+	}
 	return r
 }
 
@@ -230,10 +255,10 @@ func (r RoomRule) or(rest RoomRule) RoomRule {
 // included.
 func (s Surface) rule(in channels.Inbound) RoomRule {
 	if in.Chat == channels.Direct {
-		return RoomRule{AllowBots: s.AllowBots}
+		return RoomRule{AllowBots: s.AllowBots, Reactions: s.Reactions}
 	}
 	p := s.place(in)
-	return p.room.or(p.guild).or(RoomRule{Mention: s.Mention, AllowBots: s.AllowBots})
+	return p.room.or(p.guild).or(RoomRule{Mention: s.Mention, AllowBots: s.AllowBots, Reactions: s.Reactions})
 }
 
 // System is the room's own addition to the agent's instructions, "" for none.

@@ -72,7 +72,14 @@ func (in *intake) take(ctx context.Context, m *discordgo.Message) {
 	if last, _ := c.last.get(m.ChannelID, c.now()); newer(m.ID, last) {
 		c.last.put(m.ChannelID, m.ID, c.now())
 	}
-	if !isTalk(m) || !c.seen.add(m.ID, struct{}{}, c.now()) {
+	if !c.seen.add(m.ID, struct{}{}, c.now()) {
+		return
+	}
+	if what, told := announced(m); told {
+		in.report(ctx, m, what)
+		return
+	}
+	if !isTalk(m) {
 		return
 	}
 	msg, ok := c.inbound(ctx, m)

@@ -116,7 +116,13 @@ func sameInbound(a, b channels.Inbound) bool {
 func TestWhatIsNoTalk(t *testing.T) {
 	w := newWorld(t, setup{})
 	w.mustSend(w.out("d1", w.room.ID, "my own words"))
-	for _, kind := range []int{1, 2, 6, 7, 18, 20, 21, 23} {
+	for _, kind := range []int{1, 2, 7} { // what happened is told as that, see TestHappenings
+		w.s.Post(discordtest.Message{Author: w.alice, Channel: w.room.ID, Content: "system", Type: kind})
+		if in := w.next(); in.Happening == nil || in.Text != "" {
+			t.Errorf("handed over as a message: %+v", in)
+		}
+	}
+	for _, kind := range []int{6, 18, 20, 21, 23} {
 		w.s.Post(discordtest.Message{Author: w.alice, Channel: w.room.ID, Content: "system", Type: kind})
 	}
 	w.s.Odd(w.alice, w.room, "echo", map[string]any{"interaction_metadata": map[string]any{"id": "1", "type": 2, "user": map[string]any{"id": "2"}}})

@@ -129,6 +129,7 @@ func (in *intake) event(ctx context.Context, ev discordgo.Event) {
 	case "INTERACTION_CREATE":
 		in.interaction(ctx, ev.RawData)
 	default:
+		in.happening(ctx, ev) // before a new name takes the old one's place
 		c.places.event(ev)
 	}
 }

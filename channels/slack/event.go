@@ -85,6 +85,9 @@ func (c *Channel) sort(d delivery) (lane string, work func(context.Context, chan
 			c.log.Warn("slack sent an event that cannot be read")
 			return "", nil
 		}
+		if kind, ok := happeningKind(head.Type, head.SubType); ok && c.isOurs(o) {
+			return c.sortHappening(o, kind, d)
+		}
 		if head.Type != "message" && head.Type != "app_mention" || !accepted[head.SubType] {
 			c.log.Debug("event of no use", "type", head.Type, "subtype", head.SubType)
 			return "", nil

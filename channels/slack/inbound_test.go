@@ -2,6 +2,7 @@ package slack
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -134,7 +135,8 @@ func TestNoiseIsNoInput(t *testing.T) {
 	for _, sub := range []string{"message_deleted", "channel_join", "channel_topic", "pinned_item", "huddle_thread"} {
 		r.s.Tell(map[string]any{"type": "message", "subtype": sub, "channel": slacktest.General, "user": slacktest.Bob, "text": sub, "ts": "8.1"})
 	}
-	if in := r.handed(); len(in) != 1 || in[0].Text != "first" {
+	in := slices.DeleteFunc(r.handed(), func(in channels.Inbound) bool { return in.Happening != nil }) // see TestHappenings
+	if len(in) != 1 || in[0].Text != "first" {
 		t.Errorf("%+v", in)
 	}
 }
