@@ -127,13 +127,13 @@ type Ending struct {
 	With      []int64            // inbox rows that were answered together with Accepted: they end the same way [S26, S32]
 	Overheard bool               // Accepted was said in the room and not to the agent: later turns may hear of it [S18]
 	Heard     int64              // what was overheard at the address up to this inbox row has been taken up; 0: nothing
+	HeardAll  bool               // so has what was overheard in the other threads of its conversation
+	Seeded    bool               // Session.Seeded is set
+	Send      *string            // a change of Session.Send
 	Pair      *Pairing           // a request to be let in; the posts are made only if it is a new one [P1]
 	Queue     *string            // a change of Session.Queue
 	Parent    fallback.SessionID // becomes Session.Parent; "": it stays
 	with      []Accepted         // the messages of With, for those who wait for them; not for the store
-	HeardAll  bool               // so has what was overheard in the other threads of its conversation
-	Seeded    bool               // Session.Seeded is set
-	Send      *string            // a change of Session.Send
 	KeepRoute bool               // Session.Route stays [S4]
 	Events    int64              // the session's system events up to this one have been taken up; 0: none
 }
@@ -150,11 +150,11 @@ type Renewal struct {
 	Session fallback.SessionID
 	Epoch   string
 	Drop    bool // session.resetKeepsModel: false
+	ByTime  bool // nobody asked for it: a thread's past may be told again
 }
 
 // ErrEnded says that the accepted message had its ending already [I1]: somebody
 // else's, or our own whose success we were not told of.
-	ByTime  bool // nobody asked for it: a thread's past may be told again
 var ErrEnded = errors.New("the message has ended already")
 
 // Store is what the bot needs to remember. All methods are safe for concurrent

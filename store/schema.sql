@@ -54,7 +54,6 @@ CREATE TABLE transcript (
 ) STRICT;
 CREATE INDEX transcript_by_epoch ON transcript (session, epoch, seq, role);
 
--- Each row is owed exactly one ending [I1]; the unique key makes a message
 -- The conversations that a session has put behind it; their transcripts stay
 -- for a while [S9, S15].
 CREATE TABLE epochs (
@@ -65,6 +64,7 @@ CREATE TABLE epochs (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX epochs_by_end ON epochs (ended);
 
+-- Each row is owed exactly one ending [I1]; the unique key makes a message
 -- that the platform delivers twice one row [I2]. facts holds, as JSON, what
 -- only busy platforms say of a message.
 CREATE TABLE inbox (
@@ -96,9 +96,9 @@ CREATE INDEX inbox_by_end ON inbox (ended);
 -- What a room said unasked and no turn has taken up yet [S18].
 CREATE INDEX inbox_overheard ON inbox (channel, account, conversation, thread, id)
     WHERE overheard = 1;
-
 CREATE INDEX inbox_by_turn ON inbox (turn) WHERE turn <> '';
 CREATE INDEX inbox_latest ON inbox (channel, account, conversation, sent);
+
 CREATE TABLE outbox (
     seq          INTEGER PRIMARY KEY,
     id           TEXT NOT NULL UNIQUE,
@@ -121,8 +121,8 @@ CREATE TABLE outbox (
 CREATE INDEX outbox_owed ON outbox (channel, account, conversation, thread, seq)
     WHERE state IN ('pending', 'sending', 'unknown');
 CREATE INDEX outbox_by_age ON outbox (created);
-
 CREATE INDEX outbox_by_message ON outbox (message_id) WHERE message_id <> '';
+
 -- The story of the runs, one row per step [I10].
 CREATE TABLE steps (
     id      INTEGER PRIMARY KEY,
@@ -147,8 +147,8 @@ CREATE TABLE pairings (
     expires   INTEGER NOT NULL,
     approved  INTEGER NOT NULL DEFAULT 0,
     owner     INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (channel, account, user_id)
     conversation TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (channel, account, user_id)
 ) STRICT, WITHOUT ROWID;
 
 -- What happened and what a session's next turn hears of [R26, R54].
