@@ -36,9 +36,9 @@ var rooms = map[string][]string{
 	"bot/tools":                                    {"fallback", "fallback/provider", "channels"},
 	"bot/operator":                                 {"bot", "fallback", "fallback/provider", "channels"},
 	"cronjobs":                                     {"bot", "fallback", "fallback/provider", "channels"},
-	"heartbeat":                                    {"bot", "fallback", "fallback/provider", "channels"},
+	"heartbeat":                                    {"bot", "bot/policy", "fallback", "fallback/provider", "channels"},
 	// Rows of their types, nothing else of theirs.
-	"store": {"bot", "bot/policy", "channels", "cronjobs", "fallback", "fallback/auth", "fallback/provider"},
+	"store": {"bot", "bot/policy", "channels", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "heartbeat"},
 	// Run by hand, imported by nobody; measurements put the daemon before the stand-ins.
 	"scripts": {"bot", "fallback", "store", "channels/slack/slacktest", "fallback/provider", "fallback/provider/providertest"},
 	// The parts of the daemon, which only cmd/standin puts together.
