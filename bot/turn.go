@@ -120,18 +120,17 @@ const readTries = 3
 func conversation(history []Entry, text string) []provider.Message {
 	all := make([]provider.Message, 0, len(history)+1)
 	add := func(m provider.Message) {
-		n := len(all)
-		if n == 0 || all[n-1].Role != m.Role || len(all[n-1].Calls)+len(m.Calls)+len(m.Results) > 0 {
-			all = append(all, m)
+		if n := len(all); n > 0 && all[n-1].Role == m.Role {
+			all[n-1].Text += "\n\n" + m.Text
 			return
 		}
-		all[n-1].Text = strings.TrimSpace(all[n-1].Text + "\n\n" + m.Text)
+		all = append(all, m)
 	}
 	for _, h := range history {
-		if len(all) == 0 && (h.Role == provider.Assistant || len(h.Results) > 0) {
+		if len(all) == 0 && h.Role == provider.Assistant {
 			continue // the cut fell between a question and its answer
 		}
-		add(provider.Message{Role: h.Role, Text: h.Text, Calls: h.Calls, Results: h.Results})
+		add(provider.Message{Role: h.Role, Text: h.Text})
 	}
 	add(provider.Message{Role: provider.User, Text: text})
 	return all
