@@ -18,6 +18,7 @@ var rooms = map[string][]string{
 	"fallback/provider":              {},
 	"fallback/provider/providertest": {"fallback/provider"},
 	"fallback/auth":                  {"fallback/provider"},
+	"fallback/auth/authtest":         {"fallback/auth"},
 	"fallback/auth/legacy":           {"fallback/provider"},
 	"fallback":                       {"fallback/provider", "fallback/auth"},
 	"channels":                       {},

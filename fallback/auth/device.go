@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -184,11 +183,6 @@ func (d *DeviceLogin) post(ctx context.Context, url string, body any, into any) 
 	if err != nil {
 		return 0, d.vendor.evidence("the device login failed", err)
 	}
-	defer func() { _ = resp.Body.Close() }()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-	if err != nil {
-		return 0, d.vendor.evidence("the device login failed", err)
-	}
-	_ = json.Unmarshal(answer, into)
-	return resp.StatusCode, nil
+	_ = json.NewDecoder(resp.Body).Decode(into) // a page instead of JSON: the status says it
+	return resp.StatusCode, resp.Body.Close()
 }

@@ -73,9 +73,6 @@ func (r *Refresher) request(ctx context.Context, s Stored, c Credential, mine Cl
 	got, err := vendor.exchange(asking, r.Transport, "OAuth token refresh failed", func(ctx context.Context) (*oauth2.Token, error) {
 		return vendor.config("").TokenSource(ctx, &oauth2.Token{RefreshToken: c.Refresh.Reveal()}).Token()
 	})
-	if errors.Is(err, errNoAnswer) {
-		err = &provider.Error{Provider: c.Provider, Transport: provider.OtherTransport, Message: "OAuth token refresh failed: " + errNoAnswer.Error(), Err: err}
-	}
 	if err == nil {
 		return r.keep(ctx, s, c.granted(got, r.Now()), mine, agent)
 	}
@@ -114,9 +111,6 @@ func (r *Refresher) request(ctx context.Context, s Stored, c Credential, mine Cl
 	}
 	return Token{}, false, err
 }
-
-// errNoAnswer says that the vendor's authorization server took too long.
-var errNoAnswer = errors.New("the authorization server did not answer in time")
 
 // keep stores a renewed login before anybody uses it.
 func (r *Refresher) keep(ctx context.Context, s Stored, c Credential, mine Claim, agent string) (Token, bool, error) {

@@ -22,8 +22,8 @@ func (v Vendor) exchange(ctx context.Context, base http.RoundTripper, what strin
 	if err == nil {
 		return token, nil
 	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	if cause := context.Cause(ctx); ctx.Err() != nil && !errors.Is(cause, errNoAnswer) {
+		return nil, cause
 	}
 	return nil, v.evidence(what, err)
 }

@@ -1,8 +1,11 @@
 package auth
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -164,35 +167,57 @@ func (v Vendor) config(redirect string) *oauth2.Config {
 	}
 }
 
-// requestTimeout bounds one request to a vendor's authorization server.
-const requestTimeout = 15 * time.Second
+// requestTimeout bounds one request to a vendor's authorization server, maxAnswer
+// its answer in bytes.
+const (
+	requestTimeout = 15 * time.Second
+	maxAnswer      = 1 << 20
+)
 
-// client is base with the vendor's headers. It follows no redirect: the body
-// that it would repeat elsewhere is a secret.
+// errNoAnswer says that an authorization server took too long.
+var errNoAnswer = errors.New("the authorization server did not answer in time")
+
+// client speaks to the vendor's authorization server. It follows no redirect:
+// the body that it would repeat elsewhere is a secret.
 func (v Vendor) client(base http.RoundTripper) *http.Client {
 	if base == nil {
 		base = http.DefaultTransport
 	}
 	return &http.Client{
-		Transport:     headed{base, v.Headers},
-		Timeout:       requestTimeout,
+		Transport:     line{base, v.Headers},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// headed adds headers to each request.
-type headed struct {
+// line makes one request with the vendor's headers, within its time, and reads
+// the whole answer: the library does not close each body that it was given.
+type line struct {
 	base    http.RoundTripper
 	headers map[string]string
 }
 
-// RoundTrip sends a copy with the headers.
-func (h headed) RoundTrip(req *http.Request) (*http.Response, error) {
-	req = req.Clone(req.Context())
-	req.Header.Set("User-Agent", provider.Originator)
-	req.Header.Set("Accept", "application/json")
-	for name, value := range h.headers {
-		req.Header.Set(name, value)
+// RoundTrip makes the request.
+func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeoutCause(req.Context(), requestTimeout, errNoAnswer)
+	defer cancel()
+	out := req.Clone(ctx)
+	out.Header.Set("User-Agent", provider.Originator)
+	out.Header.Set("Accept", "application/json")
+	for name, value := range l.headers {
+		out.Header.Set(name, value)
 	}
-	return h.base.RoundTrip(req)
+	resp, err := l.base.RoundTrip(out)
+	if err == nil {
+		defer func() { _ = resp.Body.Close() }()
+		var body []byte
+		body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+		resp.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, err
+	}
+	return resp, nil
 }
