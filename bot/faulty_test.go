@@ -168,3 +168,31 @@ func (w *wire) Send(ctx context.Context, out channels.Outbound) (r channels.Rece
 	}
 	return r, err
 }
+
+// Draft of a dead process shows nothing any more, and takes nothing back.
+func (w *wire) Draft(ctx context.Context, to channels.Address, replyTo string, book channels.DraftBook) channels.Draft {
+	return mortal{w.Room.Draft(ctx, to, replyTo, book), w.f}
+}
+
+type mortal struct {
+	channels.Draft
+	f *faulty
+}
+
+func (m mortal) Show(text string) {
+	if !m.f.isDead() {
+		m.Draft.Show(text)
+	}
+}
+
+func (m mortal) Discard() {
+	if !m.f.isDead() {
+		m.Draft.Discard()
+	}
+}
+
+func (m mortal) Close() {
+	if !m.f.isDead() {
+		m.Draft.Close()
+	}
+}

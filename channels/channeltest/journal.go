@@ -71,7 +71,8 @@ func (r *Room) noteLocked(e Entry) {
 }
 
 // Draft implements channels.Drafter: it writes down what a person would see. What
-// it shows stands in the room until it is discarded, or a post stands there.
+// it shows stands in the room until it is discarded, or closed and overtaken by
+// an answer.
 func (r *Room) Draft(ctx context.Context, to channels.Address, _ string, book channels.DraftBook) channels.Draft {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,7 +116,9 @@ type roomDraft struct {
 	book channels.DraftBook
 	ctx  context.Context // of the book
 	id   string
-	text string
+
+	text   string
+	closed bool
 }
 
 func (d *roomDraft) note(event, text string) {
@@ -146,7 +149,12 @@ func (d *roomDraft) Discard() {
 	d.note(Discarded, "")
 }
 
-func (d *roomDraft) Close() { d.note(Finished, "") }
+func (d *roomDraft) Close() {
+	d.r.mu.Lock()
+	d.closed = true
+	d.r.mu.Unlock()
+	d.note(Finished, "")
+}
 
 // endLocked takes a draft away.
 func (r *Room) endLocked(d *roomDraft) {
@@ -161,10 +169,10 @@ func (r *Room) endLocked(d *roomDraft) {
 	}
 }
 
-// overtakeLocked takes the drafts away where a post now stands.
+// overtakeLocked takes the closed drafts away where a post now stands.
 func (r *Room) overtakeLocked(to channels.Address) {
 	for _, d := range slices.Clone(r.standing) {
-		if d.to == to {
+		if d.to == to && d.closed {
 			r.endLocked(d)
 		}
 	}

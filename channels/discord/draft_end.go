@@ -222,6 +222,7 @@ func (d *draft) gone(ctx context.Context) {
 func (d *draft) left(ctx context.Context) {
 	if d.noted.ID != "" {
 		d.book.Left(ctx, d.noted.ID)
+		d.noted = channels.DraftMark{} // it is no longer ours to tell of
 	}
 }
 

@@ -89,6 +89,7 @@ func (d *draft) gone() {
 func (d *draft) left() {
 	if d.book != nil && d.first != "" {
 		d.book.Left(d.ctx, d.id)
+		d.first = "" // it is no longer ours to tell of
 	}
 }
 
