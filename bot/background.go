@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"standin/bot/policy"
+	"standin/bot/tools"
 	"standin/channels"
 	"standin/fallback"
 	"standin/fallback/provider"
@@ -49,7 +50,12 @@ type Turn struct {
 	// is. It is called before the ending is written and must only decide.
 	Judge func(Result) Verdict
 
-	in *channels.Inbound // the message of a chat turn, nil otherwise
+	// Tools narrows the agent's tools to those that match; empty: all [R29].
+	Tools []string
+
+	in      *channels.Inbound // the message of a chat turn, nil otherwise
+	rows    []int64           // the inbox rows that it answers
+	tainted bool              // Text holds strangers' words beside the sender's
 }
 
 // Verdict is what becomes of a background run's answer.
@@ -61,11 +67,12 @@ type Verdict struct {
 
 // Result is what came of a Turn.
 type Result struct {
-	Turn    string // turn id
-	Text    string // the visible answer
-	Why     string // the reason of a silence
-	Failure string // what a person may be told of a failure
-	Posted  string // delivery id of the answer in the outbox, "" when nothing was posted
+	Turn    string       // turn id
+	Text    string       // the visible answer
+	Why     string       // the reason of a silence
+	Failure string       // what a person may be told of a failure
+	Sent    []tools.Sent // what its tools have posted
+	Posted  string       // delivery id of the answer in the outbox, "" when nothing was posted
 	Outcome *fallback.Outcome
 }
 
@@ -118,12 +125,14 @@ func (b *Bot) background(lane, caller context.Context, t Turn) (res Result, err 
 	if err == nil {
 		res.Outcome, err = b.Engine.Run(ctx, ask)
 	}
+	res.Sent = sentBy(ask.Tools)
 	if err != nil {
 		res.Failure = whyFailed(err, b.Now()).line
 		return res, err
 	}
 	e := Ending{Session: t.Session, Epoch: sess.Epoch, Turn: res.Turn, How: Answered, Background: true, Events: upTo, Entries: []Entry{
 		{Turn: res.Turn, Role: provider.User, Text: cmp.Or(t.Recall, text), At: asked}}}
+	e.Entries = exchange(res.Turn, ask.Tools, res.Outcome.Said, res.Outcome.Used, e.Entries)
 	answer, _ := policy.Untag(res.Outcome.Reply.Text) // there is no message to refer to
 	res.Text, _ = visible(answer)
 	v := Verdict{Text: res.Text}

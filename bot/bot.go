@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"standin/bot/policy"
+	"standin/bot/tools"
 	"standin/channels"
 	"standin/fallback"
 )
@@ -56,6 +57,8 @@ type Options struct {
 	// Journal hears of the changes that people make to a selection, as it hears
 	// of the engine's own; nil: nobody does.
 	Journal fallback.Journal
+	// Tools are those of the wiring, beside the bot's own; nil: there are none.
+	Tools func() []tools.Tool
 	// Past reads that journal back for /why and /status; nil: they do without.
 	Past Past
 	// Local are commands of the wiring; they stand in /help with the others.
@@ -189,38 +192,59 @@ func (b *Bot) Start(ctx context.Context) error {
 		b.Log.Info("taking up unfinished work", "messages", len(rows), "deliveries", n)
 	}
 	cfg := b.Config()
-	missed := map[channels.Address][]Accepted{}
-	var rooms []channels.Address // of missed, in order
+	missed, halfway := byRoom{}, byRoom{}
 	for _, row := range rows {
 		b.ledger.open(keyOf(row.In))
 		kind, _ := b.sort(cfg, row.In)
-		if kind == toIgnore || cfg.ReplayMaxAge <= 0 || b.Now().Sub(row.At) <= cfg.ReplayMaxAge {
+		switch {
+		case row.Acted:
+			halfway.add(row)
+		case kind == toIgnore || cfg.ReplayMaxAge <= 0 || b.Now().Sub(row.At) <= cfg.ReplayMaxAge:
 			b.dispatch(ctx, cfg, row)
-			continue
+		default:
+			missed.add(row)
 		}
-		if missed[row.In.To] == nil {
-			rooms = append(rooms, row.In.To)
-		}
-		missed[row.In.To] = append(missed[row.In.To], row)
 	}
-	for _, room := range rooms {
-		b.apologise(ctx, missed[room])
-	}
+	missed.each(func(rows []Accepted) { b.apologise(ctx, rows, "too old to replay", sayMissed(rows, b.Now())) })
+	halfway.each(func(rows []Accepted) { b.apologise(ctx, rows, "cut off after an act", sayHalfway(rows)) })
 	b.lanes.Release()
 	b.outbox.kick()
 	return nil
 }
 
-// apologise ends a room's missed messages with one line that names the last
-// [D21]. That one is ended last: after a crash in between it still gets its line.
-func (b *Bot) apologise(ctx context.Context, rows []Accepted) {
+// byRoom is messages by their place; the places are in the order of the first.
+type byRoom struct {
+	rooms []channels.Address
+	rows  map[channels.Address][]Accepted
+}
+
+func (m *byRoom) add(row Accepted) {
+	if m.rows == nil {
+		m.rows = map[channels.Address][]Accepted{}
+	}
+	if m.rows[row.In.To] == nil {
+		m.rooms = append(m.rooms, row.In.To)
+	}
+	m.rows[row.In.To] = append(m.rows[row.In.To], row)
+}
+
+func (m *byRoom) each(f func(rows []Accepted)) {
+	for _, room := range m.rooms {
+		f(m.rows[room])
+	}
+}
+
+// apologise ends a room's messages that are not run [D21, I8] with one line that
+// names the last. That one is ended last: after a crash in between it still gets
+// its line.
+func (b *Bot) apologise(ctx context.Context, rows []Accepted, why, line string) {
 	last := rows[len(rows)-1]
 	for _, row := range rows[:len(rows)-1] {
-		b.end(ctx, row, Ending{How: Silent, Why: "too old to replay"})
+		b.end(ctx, row, Ending{How: Silent, Why: why})
 	}
 	turn := b.ID()
-	b.end(ctx, last, Ending{Turn: turn, How: Failed, Why: "too old to replay",
-		Posts: []channels.Outbound{post(turn, channels.Failure, last.In, sayMissed(rows, b.Now()))}})
+	b.end(ctx, last, Ending{Turn: turn, How: Failed, Why: why,
+		Posts: []channels.Outbound{post(turn, channels.Failure, last.In, line)}})
 }
 
 // Stop lets running turns finish for Config.DrainTimeout, ends the others so

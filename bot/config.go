@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"standin/bot/policy"
+	"standin/bot/tools"
 	"standin/fallback"
 )
 
@@ -36,6 +37,8 @@ type Config struct {
 	Rules policy.Rules
 	// DrainTimeout is how long Stop lets running turns finish.
 	DrainTimeout time.Duration
+	// Tools bound what a turn's model may use (tools.*) [G36].
+	Tools ToolConfig
 	// Version of the daemon, for /status.
 	Version string
 }
@@ -44,6 +47,18 @@ type Config struct {
 type AgentConfig struct {
 	Name   string // for people
 	System string // system prompt, "" for none
+	// Workspace is the agent's folder, "" for none [G34].
+	Workspace string
+	// Tools says which tools it has (tools.allow, tools.deny, agents.list[].tools).
+	Tools tools.Policy
+	// Zone is where its people live (userTimezone), nil: the machine's.
+	Zone *time.Location
+}
+
+// ToolConfig is tools.
+type ToolConfig struct {
+	On     bool // models are offered tools at all (tools.enabled)
+	Limits tools.Limits
 }
 
 // Notices says on which surfaces fallback notices appear [D12].
@@ -66,5 +81,6 @@ func Defaults() Config {
 		Notices:         NoticesAll,
 		ResetKeepsModel: true,
 		DrainTimeout:    20 * time.Second,
+		Tools:           ToolConfig{On: true, Limits: tools.DefaultLimits},
 	}
 }

@@ -40,6 +40,10 @@ func mayBeSilence(text string) bool {
 	return len(text) <= len(noReply) && strings.EqualFold(text, noReply[:len(text)])
 }
 
+// round starts the text anew: tools have been used, and what was said before is
+// not the answer. What is shown stays until there is more to show.
+func (g *growing) round() { g.so.Reset() }
+
 // discard takes back what was shown: its candidate failed [I8].
 func (g *growing) discard() {
 	g.so.Reset()

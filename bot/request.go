@@ -35,6 +35,14 @@ func (r *request) rows() []Accepted {
 	return append(append([]Accepted(nil), r.with...), r.row)
 }
 
+// ids are the inbox rows of the request.
+func (r *request) ids() (ids []int64) {
+	for _, row := range r.rows() {
+		ids = append(ids, row.ID)
+	}
+	return ids
+}
+
 // prompt is what the model is asked, what was missed in front.
 func (r *request) prompt() string {
 	if summary := policy.Summary(r.missed); summary != "" {

@@ -49,6 +49,9 @@ type Accepted struct {
 	Session fallback.SessionID
 	Agent   fallback.AgentID
 	At      time.Time // when it was accepted
+	// Acted says that a turn of a former process did something outside for it
+	// and did not end: it is not run again [I8].
+	Acted bool
 }
 
 // Entry is one row of a session's transcript. Notices never become entries [N20].
@@ -58,6 +61,10 @@ type Entry struct {
 	Text  string
 	Model fallback.Model // who answered; zero for the user
 	At    time.Time
+	// What an assistant's entry asked of tools, and what the entry behind it, a
+	// user's, has for results. An entry of results is no question of a person.
+	Calls   []provider.ToolCall
+	Results []provider.ToolResult
 }
 
 // Delivery is an outbox row.
@@ -168,11 +175,15 @@ type Store interface {
 	Accept(ctx context.Context, in channels.Inbound, s fallback.SessionID, a fallback.AgentID, at time.Time) (row Accepted, fresh bool, err error)
 	// Unended gives the accepted messages without an ending, oldest first.
 	Unended(ctx context.Context) ([]Accepted, error)
+	// Acting notes, before it is done, that something outside is done for messages.
+	Acting(ctx context.Context, messages []int64) error
 	// Session gives a session's row; one that does not exist has an empty Epoch.
 	Session(ctx context.Context, s fallback.SessionID) (Session, error)
 	// History gives the last entries of the session's epoch, oldest first,
 	// cut so that it holds at most turns user entries.
 	History(ctx context.Context, s fallback.SessionID, epoch string, turns int) ([]Entry, error)
+	// Sessions gives those that people spoke to last, latest first; 0: all.
+	Sessions(ctx context.Context, limit int) ([]SessionState, error)
 	// Selection gives the stored override.
 	Selection(ctx context.Context, s fallback.SessionID) (fallback.Selection, error)
 	// End writes an Ending. posted lists the outbox rows that it made, in order.

@@ -114,7 +114,7 @@ func TestVisible(t *testing.T) { // S37
 
 func TestConversationBeginsWithAQuestionAndAlternates(t *testing.T) {
 	u, a := provider.User, provider.Assistant
-	got := conversation([]Entry{{Role: a, Text: "cut off"}, {Role: u, Text: "one"}, {Role: u, Text: "two"}, {Role: a, Text: "three"}}, "four")
+	got := conversation([]Entry{{Role: a, Text: "cut off"}, {Role: u, Text: "one"}, {Role: u, Text: "two"}, {Role: a, Text: "three"}}, "four", true)
 	want := []provider.Message{{Role: u, Text: "one\n\ntwo"}, {Role: a, Text: "three"}, {Role: u, Text: "four"}}
 	if len(got) != len(want) {
 		t.Fatalf("got %v", got)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"standin/bot/policy"
+	"standin/bot/tools"
 	"standin/channels"
 	"standin/fallback"
 	"standin/fallback/provider"
@@ -48,20 +49,22 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 	prompt := r.prompt()
 	text, heard := b.withOverheard(ctx, cfg, r, prompt)
 	told, upTo := b.withEvents(ctx, r.row.Session, text)
-	ask, sess, err := b.ask(ctx, cfg, turn, Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: told, in: &in})
+	ask, sess, err := b.ask(ctx, cfg, turn, Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: told,
+		in: &in, rows: r.ids(), tainted: told != prompt})
 	ask.NoProbe = r.noProbe
 	e = Ending{Session: r.row.Session, Epoch: sess.Epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: prompt, At: asked}}}
 	var out *fallback.Outcome
 	if err == nil {
 		d := b.draft(ctx, cfg, turn, in, r.batch)
 		defer func() { d.end(out != nil) }()
-		ask.OnText, ask.OnDiscard = d.text, d.discard
+		ask.OnText, ask.OnDiscard, ask.OnRound = d.text, d.discard, d.round
 		out, err = b.Engine.Run(ctx, ask)
 		if errors.Is(context.Cause(ctx), errStopped) {
 			out, err = nil, errStopped // an answer that crosses the /stop is too late
 		}
 	}
 	if err != nil {
+		e.Entries = b.done(turn, ask, err, e.Entries)
 		e, done = b.failed(ctx, turn, in, e, err)
 		b.referAll(cfg, in, r.batch, policy.Tag{}, &e)
 		return e, done
@@ -69,7 +72,8 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 	// What was overheard is taken up only now: a turn that never reached a model
 	// leaves it for the next one [S18, session-14].
 	e.Entries[0].Text, e.Heard, e.Events = told, heard, upTo
-	e, tag := b.answered(cfg, turn, r.row, e, out, sess.LastInteraction)
+	e.Entries = exchange(turn, ask.Tools, out.Said, out.Used, e.Entries)
+	e, tag := b.answered(cfg, turn, r.row, e, out, sentBy(ask.Tools), sess.LastInteraction)
 	b.referAll(cfg, in, r.batch, tag, &e)
 	return e, true
 }
@@ -103,12 +107,18 @@ func (b *Bot) ask(ctx context.Context, cfg *Config, turn string, t Turn) (_ fall
 	if sess.Aborted && t.Kind == fallback.Chat {
 		hint = hintAborted // [S34]
 	}
+	box := b.toolbox(ctx, cfg, turn, t)
+	offered := fallback.Tools(nil)
+	if box != nil && len(box.Offer()) > 0 {
+		offered = box
+	}
 	return fallback.Ask{
-		Run: turn, Session: t.Session, Agent: t.Agent, Kind: t.Kind, Config: t.limited(cfg.Fallback),
+		Tools: offered,
+		Run:   turn, Session: t.Session, Agent: t.Agent, Kind: t.Kind, Config: t.limited(cfg.Fallback),
 		Model: t.Model, Fallbacks: t.Fallbacks, Listed: t.Listed, Parent: parent, Channel: channel,
 		Compactions: sess.Compactions, NewSession: sess.Turns == 0,
 		System:   instructions(cfg.Agents[t.Agent].System, system, t.System, hint),
-		Messages: conversation(history, t.Text),
+		Messages: conversation(history, t.Text, offered != nil),
 	}, sess, err
 }
 
@@ -116,21 +126,29 @@ const readTries = 3
 
 // conversation is the history with the new text behind it. Entries of one role
 // that follow each other (a turn failed or was stopped in between) become one:
-// not every vendor takes two.
-func conversation(history []Entry, text string) []provider.Message {
+// not every vendor takes two. Without tools the exchanges with them are left out:
+// vendors refuse to hear of tools that they are not told of.
+func conversation(history []Entry, text string, tools bool) []provider.Message {
 	all := make([]provider.Message, 0, len(history)+1)
 	add := func(m provider.Message) {
-		if n := len(all); n > 0 && all[n-1].Role == m.Role {
-			all[n-1].Text += "\n\n" + m.Text
+		n := len(all)
+		if n == 0 || all[n-1].Role != m.Role || len(all[n-1].Calls)+len(m.Calls)+len(m.Results) > 0 {
+			all = append(all, m)
 			return
 		}
-		all = append(all, m)
+		all[n-1].Text = strings.TrimSpace(all[n-1].Text + "\n\n" + m.Text)
 	}
 	for _, h := range history {
-		if len(all) == 0 && h.Role == provider.Assistant {
+		if len(all) == 0 && (h.Role == provider.Assistant || len(h.Results) > 0) {
 			continue // the cut fell between a question and its answer
 		}
-		add(provider.Message{Role: h.Role, Text: h.Text})
+		if !tools {
+			h.Calls, h.Results = nil, nil
+			if h.Text == "" {
+				continue
+			}
+		}
+		add(provider.Message{Role: h.Role, Text: h.Text, Calls: h.Calls, Results: h.Results})
 	}
 	add(provider.Message{Role: provider.User, Text: text})
 	return all
@@ -139,19 +157,23 @@ func conversation(history []Entry, text string) []provider.Message {
 // answered reads an outcome as an Ending. What the room was told of changes
 // only with something that the room sees: on a silent turn the next visible one
 // announces [I3, N17, D11]. before is when a person last spoke in the session.
-func (b *Bot) answered(cfg *Config, turn string, row Accepted, e Ending, out *fallback.Outcome, before time.Time) (Ending, policy.Tag) {
+func (b *Bot) answered(cfg *Config, turn string, row Accepted, e Ending, out *fallback.Outcome, sent []tools.Sent, before time.Time) (Ending, policy.Tag) {
 	in := row.In
 	text, tag := policy.Untag(out.Reply.Text)
 	text, silent := visible(text)
 	if silent {
 		e.How, e.Why = Silent, "no_reply"
-		return e, tag
+		return b.acted(cfg, turn, in, e, out), tag
 	}
 	if rest, stray := policy.StripOK(text); stray {
 		if text = rest; text == "" { // a word that belongs to heartbeats and says nothing here [H7]
 			e.How, e.Why = Silent, "heartbeat_ok"
 			return e, tag
 		}
+	}
+	if text == "" && out.Acted {
+		e.How, e.Why = Silent, "acted" // the work was the answer
+		return b.acted(cfg, turn, in, e, out), tag
 	}
 	if text == "" {
 		// Nothing visible although silence was not asked for [N17, 18.5].
@@ -161,10 +183,9 @@ func (b *Bot) answered(cfg *Config, turn string, row Accepted, e Ending, out *fa
 	}
 	e.How = Answered
 	e.Entries = append(e.Entries, Entry{Turn: turn, Role: provider.Assistant, Text: text, Model: out.Used, At: b.Now()})
-	e.Settle = out.Settle
-	if out.Settle != nil && out.Notice != "" && !out.Settle.Quiet && shows(cfg.Notices, in.Chat) {
-		notice := post(turn, channels.Notice, in, out.Notice)
-		e.Notice = &notice
+	e = b.announced(cfg, turn, in, e, out)
+	if said(sent, in.To, text) { // by a tool, in so many words [G37]
+		return e, tag
 	}
 	if e.Notice == nil && shows(cfg.Notices, in.Chat) && remind(cfg.Reminder, out.Since, before, b.Now()) {
 		reminder := post(turn, channels.Notice, in, sayReminder(out, b.Now()))
@@ -180,6 +201,26 @@ func (b *Bot) answered(cfg *Config, turn string, row Accepted, e Ending, out *fa
 	text = policy.Prefixed(cfg.Rules.PrefixOf(s), text, policy.Answerer{Model: out.Used, Name: cfg.Agents[row.Agent].Name})
 	e.Posts = append(e.Posts, post(turn, channels.Reply, in, text))
 	return e, tag
+}
+
+// announced adds what the room is told of a change of model.
+func (b *Bot) announced(cfg *Config, turn string, in channels.Inbound, e Ending, out *fallback.Outcome) Ending {
+	e.Settle = out.Settle
+	if out.Settle != nil && out.Notice != "" && !out.Settle.Quiet && shows(cfg.Notices, in.Chat) {
+		notice := post(turn, channels.Notice, in, out.Notice)
+		e.Notice = &notice
+	}
+	return e
+}
+
+// acted is the end of a turn without a visible answer. What its tools did in the
+// room is seen there, so a change of model is told with it [N16]; a turn that did
+// nothing leaves that to the next visible one [N17].
+func (b *Bot) acted(cfg *Config, turn string, in channels.Inbound, e Ending, out *fallback.Outcome) Ending {
+	if !out.Acted {
+		return e
+	}
+	return b.announced(cfg, turn, in, e, out)
 }
 
 // remind tells whether a turn is the first one after another stretch of every

@@ -386,6 +386,18 @@ func sayMissed(rows []Accepted, now time.Time) string {
 	return "I was away and did not get to " + what + ". I have not acted on it; please send it again if it still matters."
 }
 
+// hintCutOff stands in the transcript for the answer of a turn that failed after
+// a tool had done something.
+const hintCutOff = "(This turn was cut off here: what the tools did is done, and no answer was given.)"
+
+// sayHalfway tells of messages whose turn was cut off by a restart after a tool
+// had done something [I8].
+func sayHalfway(rows []Accepted) string {
+	last := rows[len(rows)-1]
+	return "I was restarted in the middle of “" + policy.Short(last.In.Text, 60) + "”, after I had already begun to act on it. " +
+		"So that nothing is done twice I have not started over: please check what is done, and tell me what is still missing."
+}
+
 // sayDropped tells that a user's choice has left the allowlist [T7]; "" when
 // the plan says nothing of the kind.
 func sayDropped(p fallback.Plan) string {

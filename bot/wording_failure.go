@@ -25,7 +25,7 @@ func whyFailed(err error, now time.Time) whyNot {
 	switch c.Kind {
 	case fallback.CauseMixed, fallback.CauseOther, fallback.CauseSwitching:
 		// What a user chose exactly is always reported [M8, T21].
-		w.generic = !(c.Strict && chosen(c.Why))
+		w.generic = !(c.Strict && chosen(c.Why)) && !c.Acted
 	}
 	return w
 }
@@ -35,6 +35,9 @@ func chosen(w fallback.Why) bool { return w == fallback.FromUser || w == fallbac
 // sayFailed is the line of a turn that no model answered: what failed and why,
 // what happens next, what the reader can do.
 func sayFailed(c fallback.Cause) string {
+	if c.Acted {
+		return strings.TrimSpace(what(c) + " I had already done part of what you asked. So that nothing is done twice, no other model was asked: please check what is done, and tell me what is still missing.")
+	}
 	return strings.TrimSpace(what(c) + " " + strictly(c) + next(c))
 }
 

@@ -38,6 +38,7 @@ type Cause struct {
 	Attempts []Attempt
 	Strict   bool
 	Why      Why
+	Acted    bool // something had been done that another model would have done again [I8]
 }
 
 // CauseKind is which sentence a failure gets, in the order of 18.3.
@@ -94,7 +95,7 @@ func CauseOf(err error, now time.Time) Cause {
 // which knows the time.
 func (e *SummaryError) Cause() Cause {
 	all := perCandidate(e.Attempts)
-	c := Cause{Until: e.Soonest, Attempts: all, Strict: e.Plan.Strict, Why: e.Plan.Why}
+	c := Cause{Until: e.Soonest, Attempts: all, Strict: e.Plan.Strict, Why: e.Plan.Why, Acted: e.Acted}
 	if e.Plan.Invalid != "" {
 		c.Kind, c.Model = CauseInvalid, e.Plan.Requested
 		return c

@@ -11,7 +11,7 @@ import (
 	"standin/fallback"
 )
 
-const inboxColumns = `id, channel, account, conversation, thread, message_id, chat, user_id, user_name, text, mentioned, authorized, sent, session, agent, accepted, facts`
+const inboxColumns = `id, channel, account, conversation, thread, message_id, chat, user_id, user_name, text, mentioned, authorized, sent, session, agent, accepted, facts, acted`
 
 const (
 	addMessage = `INSERT INTO inbox (channel, account, conversation, thread, message_id, chat, user_id, user_name, text, mentioned, authorized, sent, session, agent, accepted, facts)
@@ -77,6 +77,19 @@ func (d *DB) Unended(ctx context.Context) ([]bot.Accepted, error) {
 	return list, nil
 }
 
+// Acting writes down that something outside is about to be done for messages: a
+// process that dies in the middle must not do it a second time [I8].
+func (d *DB) Acting(ctx context.Context, messages []int64) error {
+	return d.main.write(ctx, "note an act", func(t *tx) error {
+		for _, id := range messages {
+			if _, err := t.exec(`UPDATE inbox SET acted = 1 WHERE id = ? AND acted = 0`, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // endMessage gives the inbox row its one ending and tells where it came from.
 func (t *tx) endMessage(e bot.Ending) (from channels.Address, err error) {
 	found, err := t.row(`UPDATE inbox SET ended = ?, how = ?, why = ?, turn = ? WHERE id = ? AND ended = 0 RETURNING channel, account, conversation, thread`,
@@ -97,7 +110,7 @@ type inboxRow struct {
 func (r *inboxRow) dest() []any {
 	in := &r.In
 	return []any{&r.ID, &in.To.Channel, &in.To.Account, &in.To.Conversation, &in.To.Thread, &in.ID, &in.Chat, &in.From.ID, &in.From.Name,
-		&in.Text, &in.Mentioned, &in.Authorized, &r.sent, &r.Session, &r.Agent, &r.at, &r.facts}
+		&in.Text, &in.Mentioned, &in.Authorized, &r.sent, &r.Session, &r.Agent, &r.at, &r.facts, &r.Acted}
 }
 
 func (r *inboxRow) accepted() (bot.Accepted, error) {

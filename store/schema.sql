@@ -50,7 +50,8 @@ CREATE TABLE transcript (
     text     TEXT NOT NULL,
     provider TEXT NOT NULL DEFAULT '',
     model    TEXT NOT NULL DEFAULT '',
-    at       INTEGER NOT NULL
+    at       INTEGER NOT NULL,
+    exchange TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX transcript_by_epoch ON transcript (session, epoch, seq, role);
 
@@ -90,6 +91,7 @@ CREATE TABLE inbox (
     turn         TEXT NOT NULL DEFAULT '',
     facts        TEXT NOT NULL DEFAULT '',
     overheard    INTEGER NOT NULL DEFAULT 0,
+    acted        INTEGER NOT NULL DEFAULT 0,
     UNIQUE (channel, account, conversation, message_id)
 ) STRICT;
 CREATE INDEX inbox_by_end ON inbox (ended);

@@ -36,10 +36,7 @@ func (d *DB) Compacted(ctx context.Context, s fallback.SessionID, epoch string) 
 }
 
 // SessionState is a session with its stored selection.
-type SessionState struct {
-	bot.Session
-	Selection fallback.Selection
-}
+type SessionState = bot.SessionState
 
 // Sessions gives the sessions that people spoke to last, latest first; limit 0
 // gives all. It walks the whole table: for people, not for turns.

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"standin/channels"
 	"standin/fallback"
 	"standin/fallback/provider"
 )
@@ -24,6 +25,19 @@ type Box struct {
 	Tools  []Tool
 	Limits Limits
 	Log    *slog.Logger
+	// Acting is told before the first use of a tool that acts; an error keeps the
+	// tool from being used. nil: nobody needs to know.
+	Acting func(ctx context.Context) error
+	// Sent is what the turn's tools have posted so far.
+	Sent []Sent
+
+	told bool // Acting has been
+}
+
+// Sent is something that a tool posted.
+type Sent struct {
+	To   channels.Address
+	Text string
 }
 
 var _ fallback.Tools = (*Box)(nil)
@@ -137,6 +151,13 @@ func (b *Box) use(ctx context.Context, t Tool, call provider.ToolCall) (res prov
 	if !json.Valid([]byte(call.Input)) {
 		return failed(call, fmt.Errorf("the input is not JSON")), false
 	}
+	if t.Acts && !b.told && b.Acting != nil {
+		if err := b.Acting(own); err != nil {
+			b.Log.Error("an act could not be written down and was not done", "tool", t.Name, "turn", b.At.Turn, "err", err)
+			return failed(call, fmt.Errorf("%s cannot be used now: the store does not take what it does", t.Name)), false
+		}
+		b.told = true
+	}
 	out, err := t.Run(own, b.At, json.RawMessage(call.Input))
 	if err == nil && own.Err() != nil {
 		err = context.Cause(own)
@@ -147,6 +168,9 @@ func (b *Box) use(ctx context.Context, t Tool, call provider.ToolCall) (res prov
 		}
 		b.Log.Info("tool failed", "tool", t.Name, "turn", b.At.Turn, "err", err)
 		return failed(call, err), t.Acts && own.Err() != nil
+	}
+	if out.Sent != nil { // acts run one at a time
+		b.Sent = append(b.Sent, *out.Sent)
 	}
 	return provider.ToolResult{ID: call.ID, Name: call.Name, Text: b.bound(out.Text)}, t.Acts && !out.Idle
 }

@@ -42,6 +42,9 @@ type Result struct {
 	Text string
 	// Idle takes Acts back: this use did nothing outside (a list, a dry run).
 	Idle bool
+	// Sent is what it posted, nil for nothing: an answer that says the same to
+	// the same place is not posted again [G37, R50].
+	Sent *Sent
 }
 
 // Say is a plain result.
@@ -51,14 +54,15 @@ func Say(format string, args ...any) (Result, error) {
 
 // Place is where and for whom a turn runs. What a tool may reach follows from it.
 type Place struct {
-	Turn    string
-	Session fallback.SessionID
-	Agent   fallback.AgentID
-	Kind    fallback.Kind
-	To      channels.Address // of the conversation; zero for a run without one
-	Chat    channels.ChatType
-	From    channels.User // who wrote; zero for a run that nobody wrote
-	Message string        // the platform's id of their message
+	Turn       string
+	Session    fallback.SessionID
+	Agent      fallback.AgentID
+	Kind       fallback.Kind
+	To         channels.Address // of the conversation; zero for a run without one
+	Chat       channels.ChatType
+	From       channels.User // who wrote; zero for a run that nobody wrote
+	Message    string        // the platform's id of their message
+	Authorized bool          // From may give commands [C1]
 	// Owner says that From may give the owner's commands, or that nobody wrote
 	// and the owner's own schedule started the run.
 	Owner bool
