@@ -44,6 +44,7 @@ var rooms = map[string][]string{
 	"scripts": {"bot", "fallback", "store", "channels/slack/slacktest", "fallback/provider", "fallback/provider/providertest"},
 	// The parts of the daemon, which only cmd/standin puts together.
 	"cmd/standin/config":   {"bot", "bot/policy", "channels", "channels/discord", "channels/slack", "fallback", "fallback/provider"},
+	"cmd/standin/daemon":   {"bot", "channels", "channels/discord", "channels/slack", "cmd/standin/config", "fallback", "fallback/provider", "store"},
 	"cmd/standin/takeover": {"fallback", "fallback/auth/legacy", "store"},
 	// cmd/standin wires everything and is imported by nobody.
 	"cmd/standin": {"*"},
@@ -70,7 +71,7 @@ var homes = map[string][]string{
 	"github.com/goccy/go-yaml":              {"cmd/standin/config"},
 	"github.com/invopop/jsonschema":         {"cmd/standin/config", "cmd/standin"},
 	"github.com/santhosh-tekuri/jsonschema": {"cmd/standin/config"},
-	"github.com/fsnotify/fsnotify":          {"cmd/standin"},
+	"github.com/fsnotify/fsnotify":          {"cmd/standin/daemon"},
 	"github.com/spf13/cobra":                {"cmd/standin"},
 	"github.com/spf13/pflag":                {"cmd/standin"},
 	"github.com/oklog/ulid":                 {"bot", "channels/console", "cmd/standin"}, // ids are made where things begin

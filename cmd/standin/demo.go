@@ -15,6 +15,7 @@ import (
 	"standin/bot"
 	"standin/channels"
 	"standin/cmd/standin/config"
+	"standin/cmd/standin/daemon"
 	"standin/fallback/provider"
 	"standin/fallback/provider/providertest"
 )
@@ -116,13 +117,13 @@ func (c demoCmd) Run(w world) error {
 	}
 	defer closeLog()
 
-	var a *app
-	room := w.console(filepath.Join(dir, "history"), stage.Now, func(ctx context.Context, in channels.Inbound) error { return a.bot.Wait(ctx, in) })
-	a, err = newApp(w.ctx, parts{
-		state: dir, config: conf, channels: []channels.Channel{room},
-		vendors: provider.New(provider.Options{Log: log}),
-		local:   []bot.Command{skipCommand(stage)},
-		log:     log, now: stage.Now, sleep: sleep,
+	var a *daemon.App
+	room := w.console(filepath.Join(dir, "history"), stage.Now, func(ctx context.Context, in channels.Inbound) error { return a.Bot.Wait(ctx, in) })
+	a, err = daemon.New(w.ctx, daemon.Parts{
+		State: dir, Config: conf, Channels: []channels.Channel{room},
+		Vendors: provider.New(provider.Options{Log: log}),
+		Local:   []bot.Command{skipCommand(stage)},
+		Log:     log, Now: stage.Now, Sleep: daemon.Sleep,
 	})
 	if err != nil {
 		return err
@@ -131,7 +132,7 @@ func (c demoCmd) Run(w world) error {
 	if terminal {
 		fmt.Fprint(w.stdout, demoHello, "\n")
 	}
-	if err := a.run(w.ctx); err != nil {
+	if err := a.Run(w.ctx); err != nil {
 		return err
 	}
 	if terminal {

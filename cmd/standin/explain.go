@@ -16,6 +16,7 @@ import (
 
 	"standin/bot"
 	"standin/cmd/standin/config"
+	"standin/cmd/standin/daemon"
 	"standin/fallback"
 	"standin/store"
 )
@@ -213,7 +214,7 @@ func (c explainCmd) question(ctx context.Context, q *inquiry) (*question, error)
 		}
 		about.row.Model, about.row.Source, about.row.Origin = parent.Model, parent.Source, parent.Origin
 	}
-	about.steps, err = past{q.db}.Steps(ctx, about.ask.Session, bot.PastSteps)
+	about.steps, err = daemon.Past{DB: q.db}.Steps(ctx, about.ask.Session, bot.PastSteps)
 	return about, err
 }
 

@@ -29,10 +29,10 @@ func (s *stage) do(ctx context.Context, a deed) {
 		err = s.cron(ctx, a.Cron, session)
 	case a.Reset != "":
 		s.tale.note(session, "sessions.reset")
-		err = s.now.bot.Reset(ctx, session)
+		err = s.now.Bot.Reset(ctx, session)
 	case a.Patch != nil:
 		s.tale.note(session, strings.TrimSpace("sessions.patch model "+a.Patch.model()))
-		if refused := s.now.bot.Patch(ctx, session, a.Patch.model()); refused != nil {
+		if refused := s.now.Bot.Patch(ctx, session, a.Patch.model()); refused != nil {
 			s.tale.note(session, "refused: "+refused.Error())
 		}
 	case a.Compact != "":
@@ -44,7 +44,7 @@ func (s *stage) do(ctx context.Context, a deed) {
 	case a.Reload.given():
 		s.tale.note("", "the config is reloaded")
 		s.config = a.config
-		s.now.use(a.config)
+		s.now.Use(a.config)
 	case a.Room != nil:
 		s.tale.note("", fmt.Sprintf("the room refuses the next %d posts (%s)", a.Room.Times, a.Room.Refuse))
 		s.room.turnDown(a.Room.Refuse, a.Room.Times)
@@ -75,7 +75,7 @@ func (s *stage) say(ctx context.Context, a deed, session fallback.SessionID) err
 	}
 	s.room.said(in.ID, a.ReplyToMode)
 	s.tale.heard(session, in.From.Name, *a.Say)
-	return s.now.bot.ReceiveFor(ctx, in, session, s.agentOf(session))
+	return s.now.Bot.ReceiveFor(ctx, in, session, s.agentOf(session))
 }
 
 // agentOf reads the agent out of a key such as "agent:main:main".
@@ -95,17 +95,17 @@ func (s *stage) abort(how string) {
 		cause = bot.ErrShutdown
 	}
 	for session := range s.seen {
-		s.now.bot.Interrupt(session, cause)
+		s.now.Bot.Interrupt(session, cause)
 	}
 }
 
 // compact counts a completed compaction of the session.
 func (s *stage) compact(ctx context.Context, session fallback.SessionID) error {
-	row, err := s.now.db.Session(ctx, session)
+	row, err := s.now.DB.Session(ctx, session)
 	if err != nil || row.Epoch == "" {
 		return err // nothing was said there, so there is nothing to compact
 	}
-	return s.now.db.Compacted(ctx, session, row.Epoch)
+	return s.now.DB.Compacted(ctx, session, row.Epoch)
 }
 
 // heartbeatPrompt is what a heartbeat asks (cron-heartbeat.md H6).
@@ -115,7 +115,7 @@ const heartbeatPrompt = "Read HEARTBEAT.md if it is there and follow it. Do not 
 // (H4).
 func (s *stage) heartbeat(ctx context.Context, agent fallback.AgentID, session fallback.SessionID) {
 	s.tale.note(session, "heartbeat of "+string(agent))
-	s.now.bot.Begin(ctx, bot.Turn{Session: session, Agent: agent, Kind: fallback.Heartbeat, Text: heartbeatPrompt},
+	s.now.Bot.Begin(ctx, bot.Turn{Session: session, Agent: agent, Kind: fallback.Heartbeat, Text: heartbeatPrompt},
 		s.reporting(func(res bot.Result, err error) {
 			if err != nil {
 				s.tale.tell(session, "heartbeat", fact{"agent", string(agent)}, fact{"status", "error"})
@@ -168,18 +168,18 @@ func (s *stage) cron(ctx context.Context, k *cronKeys, session fallback.SessionI
 	agent, job := fallback.AgentID(k.Agent), k.job()
 	s.tale.note(session, "job "+job)
 	turn := bot.Turn{Session: session, Agent: agent, Kind: fallback.Cron, Text: k.Message}
-	cfg := s.now.config.Load().Fallback
+	cfg := s.now.Config().Fallback
 	if refused := aim(cfg, k, &turn); refused != nil {
 		s.tale.note(session, refused.Error())
 		s.tale.tell(session, "run", fact{"job", job}, fact{"status", "error"}, fact{"requested", k.Model}, fact{"fallbackUsed", false})
 		return nil
 	}
-	_, err := s.now.db.End(ctx, bot.Ending{Session: session, How: bot.Commanded, Why: "cron", At: s.clock.Now(), Background: true,
+	_, err := s.now.DB.End(ctx, bot.Ending{Session: session, How: bot.Commanded, Why: "cron", At: s.clock.Now(), Background: true,
 		Renew: &bot.Renewal{Session: session, Epoch: s.id()}})
 	if err != nil {
 		return err
 	}
-	s.now.bot.Begin(ctx, turn, s.reporting(func(res bot.Result, err error) {
+	s.now.Bot.Begin(ctx, turn, s.reporting(func(res bot.Result, err error) {
 		requested, used, status := turn.Model, fallback.Model{}, "ok"
 		var failed *fallback.SummaryError
 		switch {

@@ -138,7 +138,7 @@ func (row sessionSeed) state(start time.Time) store.SessionState {
 
 // end adds the last stored state (R16): what a script can assert on rows.
 func (t *tale) end(ctx context.Context, p *process, r *rehearsal) error {
-	sessions, err := p.db.Sessions(ctx, 0)
+	sessions, err := p.DB.Sessions(ctx, 0)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func sessionRow(s store.SessionState) record {
 // profileRows are the credentials of all agents, by id: the stored ones, and
 // the lent ones of the providers that the script or its config names.
 func (t *tale) profileRows(ctx context.Context, p *process, r *rehearsal) ([]record, error) {
-	credentials := p.db.Credentials(nil)
+	credentials := p.DB.Credentials(nil)
 	agents, err := credentials.Agents()
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func (t *tale) profileRows(ctx context.Context, p *process, r *rehearsal) ([]rec
 			all[c.ID] = c
 		}
 		if agent == store.MainAgent {
-			for _, lent := range p.config.Load().Profiles {
+			for _, lent := range p.Config().Profiles {
 				if _, ok := all[lent.ID]; !ok && slices.Contains(r.named, lent.Provider) {
 					all[lent.ID] = store.Credential{ID: lent.ID, Provider: lent.Provider, Type: lent.Type}
 				}

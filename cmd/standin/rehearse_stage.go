@@ -14,6 +14,7 @@ import (
 	"standin/bot"
 	"standin/channels"
 	"standin/cmd/standin/config"
+	"standin/cmd/standin/daemon"
 	"standin/fallback"
 )
 
@@ -46,7 +47,7 @@ type stage struct {
 
 // process is one life of the daemon.
 type process struct {
-	*app
+	*daemon.App
 	alive context.Context
 	die   context.CancelCauseFunc
 }
@@ -88,40 +89,40 @@ func (s *stage) begin(ctx context.Context, dir string) error {
 	alive, die := context.WithCancelCause(ctx)
 	l := life{s.clock, alive}
 	witness := &witness{tale: s.tale, alive: alive}
-	a, err := newApp(ctx, parts{
-		state: dir, config: s.config, channels: []channels.Channel{&connection{s.room, alive}},
-		vendors: line{l, s.vendors, s.asides},
-		witness: witness, log: s.log, now: s.clock.Now, sleep: l.sleep,
-		staging: &staging{
-			id: s.id, pause: l.pause, stirred: s.clock.stir, ranks: s.script.ranks(),
-			store: func(db bot.Store) bot.Store { witness.Store = db; return witness },
+	a, err := daemon.New(ctx, daemon.Parts{
+		State: dir, Config: s.config, Channels: []channels.Channel{&connection{s.room, alive}},
+		Vendors: line{l, s.vendors, s.asides},
+		Witness: witness, Log: s.log, Now: s.clock.Now, Sleep: l.sleep,
+		Staging: &daemon.Staging{
+			ID: s.id, Pause: l.pause, Stirred: s.clock.stir, Ranks: s.script.ranks(),
+			Store: func(db bot.Store) bot.Store { witness.Store = db; return witness },
 		},
 	})
 	if err != nil {
 		die(errDied)
 		return err
 	}
-	s.now = &process{app: a, alive: alive, die: die}
+	s.now = &process{App: a, alive: alive, die: die}
 	if s.lives == 1 {
-		if err := s.script.seed(ctx, a.db); err != nil {
+		if err := s.script.seed(ctx, a.DB); err != nil {
 			return errors.Join(err, s.finish())
 		}
 	}
-	return a.start(ctx)
+	return a.Start(ctx)
 }
 
 // finish ends the process: nothing is drained, and nobody hears of what it
 // still does on its way out.
 func (s *stage) finish() error {
 	s.now.die(errDied)
-	return s.now.close()
+	return s.now.Close()
 }
 
 // restart ends the process like a crash and starts another on what is on the
 // disk at this moment: a copy, so that the old one cannot write to it.
 func (s *stage) restart(ctx context.Context) error {
 	dir := filepath.Join(s.dir, fmt.Sprint(s.lives+1))
-	if err := s.now.db.CopyTo(ctx, dir); err != nil {
+	if err := s.now.DB.CopyTo(ctx, dir); err != nil {
 		return err
 	}
 	if err := s.finish(); err != nil {
@@ -179,7 +180,7 @@ func (s *stage) ready(waiting []*scene, now time.Time) (i int, next time.Time) {
 		if session == "" {
 			return i, next
 		}
-		if held[session] || s.now.bot.Busy(session) {
+		if held[session] || s.now.Bot.Busy(session) {
 			held[session] = true
 			continue
 		}
@@ -237,11 +238,11 @@ func (s *stage) aside(a deed) {
 // running turn and each timer sleeps on the clock, and nothing is being posted.
 func (s *stage) settle(ctx context.Context) error {
 	for s.err == nil {
-		turns, timers, posting := s.now.bot.Activity()
+		turns, timers, posting := s.now.Bot.Activity()
 		if sleepingTurns, sleepingTimers := s.clock.asleep(); !posting && turns == sleepingTurns && timers == sleepingTimers {
 			// A turn may have ended and another begun between the two counts; its
 			// posts would show now.
-			if t, m, posting := s.now.bot.Activity(); !posting && t == turns && m == timers {
+			if t, m, posting := s.now.Bot.Activity(); !posting && t == turns && m == timers {
 				return nil
 			}
 			continue

@@ -69,7 +69,7 @@ func (h *house) scriptRefuse(ts *testscript.TestScript, args []string) {
 func (h *house) scriptHeal(*testscript.TestScript, []string) { h.vendors.Heal() }
 
 func (h *house) scriptSettle(ts *testscript.TestScript, _ []string) {
-	ts.Check(h.app.bot.Idle(context.Background()))
+	ts.Check(h.app.Bot.Idle(context.Background()))
 	synctest.Wait()
 }
 
@@ -146,7 +146,7 @@ func (h *house) scriptKeys(ts *testscript.TestScript, args []string) {
 }
 
 func (h *house) scriptWindows(ts *testscript.TestScript, args []string) {
-	states, err := h.app.db.Credentials(nil).States(context.Background(), "main")
+	states, err := h.app.DB.Credentials(nil).States(context.Background(), "main")
 	ts.Check(err)
 	u, now := states[fallback.ProfileID(args[0])], time.Now()
 	var got []string
@@ -172,11 +172,11 @@ func (h *house) scriptReload(ts *testscript.TestScript, args []string) {
 	if conf == nil {
 		ts.Fatalf("config: %v", faults)
 	}
-	h.app.use(conf)
+	h.app.Use(conf)
 }
 
 func (h *house) wantRow(ts *testscript.TestScript, s fallback.SessionID, want string) {
-	row, err := h.app.db.Selection(context.Background(), s)
+	row, err := h.app.DB.Selection(context.Background(), s)
 	ts.Check(err)
 	got := "free"
 	if !row.Model.IsZero() {

@@ -20,6 +20,7 @@ import (
 	"standin/channels"
 	"standin/channels/channeltest"
 	"standin/cmd/standin/config"
+	"standin/cmd/standin/daemon"
 	"standin/fallback"
 	"standin/fallback/provider"
 	"standin/fallback/provider/providertest"
@@ -74,7 +75,7 @@ type houseKey struct{}
 type house struct {
 	dir     string
 	vendors *providertest.Vendor
-	app     *app
+	app     *daemon.App
 	room    *channeltest.Room
 	stop    context.CancelFunc
 	done    chan error
@@ -122,14 +123,14 @@ func (h *house) scriptStart(ts *testscript.TestScript, _ []string) {
 	h.read = 0
 	log := slog.New(slog.DiscardHandler)
 	ctx, cancel := context.WithCancel(context.Background())
-	a, err := newApp(ctx, parts{
-		state: h.dir, config: conf, channels: []channels.Channel{h.room},
-		vendors: provider.New(provider.Options{Transport: h.vendors, Log: log}),
-		log:     log, now: time.Now, sleep: sleep,
+	a, err := daemon.New(ctx, daemon.Parts{
+		State: h.dir, Config: conf, Channels: []channels.Channel{h.room},
+		Vendors: provider.New(provider.Options{Transport: h.vendors, Log: log}),
+		Log:     log, Now: time.Now, Sleep: daemon.Sleep,
 	})
 	ts.Check(err)
 	h.app, h.stop, h.done = a, cancel, make(chan error, 1)
-	go func() { h.done <- a.run(ctx) }()
+	go func() { h.done <- a.Run(ctx) }()
 	ts.Defer(h.end)
 	synctest.Wait()
 }
@@ -225,7 +226,7 @@ func act(ts *testscript.TestScript, s string) providertest.Act {
 
 func (h *house) scriptSay(ts *testscript.TestScript, args []string) {
 	h.scriptPost(ts, args)
-	ts.Check(h.app.bot.Idle(context.Background()))
+	ts.Check(h.app.Bot.Idle(context.Background()))
 	synctest.Wait()
 }
 
@@ -250,7 +251,7 @@ func (h *house) scriptTurn(ts *testscript.TestScript, args []string) {
 			}
 		}
 	}
-	_, _ = h.app.bot.Turn(context.Background(), t)
+	_, _ = h.app.Bot.Turn(context.Background(), t)
 	synctest.Wait()
 }
 
@@ -292,7 +293,7 @@ func (h *house) scriptRow(ts *testscript.TestScript, args []string) {
 }
 
 func (h *house) scriptPin(ts *testscript.TestScript, args []string) {
-	row, err := h.app.db.Selection(context.Background(), mainSession)
+	row, err := h.app.DB.Selection(context.Background(), mainSession)
 	ts.Check(err)
 	got := "none"
 	if row.Pin.Profile != "" {
@@ -305,7 +306,7 @@ func (h *house) scriptPin(ts *testscript.TestScript, args []string) {
 
 func (h *house) scriptErrors(ts *testscript.TestScript, args []string) {
 	id := fallback.ProfileID(args[0])
-	all, err := liveCredentials{h.app}.Usage(context.Background(), "main", id.Provider())
+	all, err := h.app.DB.Credentials(h.app.Config().Profiles).Usage(context.Background(), "main", id.Provider())
 	ts.Check(err)
 	if got := strconv.Itoa(all[id].Errors); got != args[1] {
 		ts.Fatalf("%s failures count against %s, want %s", got, id, args[1])

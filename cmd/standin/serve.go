@@ -14,6 +14,7 @@ import (
 	"standin/channels"
 	"standin/channels/console"
 	"standin/cmd/standin/config"
+	"standin/cmd/standin/daemon"
 	"standin/fallback/provider"
 )
 
@@ -64,27 +65,27 @@ func (c serveCmd) Run(w world) error {
 	}
 	defer closeLog()
 
-	var a *app
+	var a *daemon.App
 	var own []channels.Channel
 	if terminal || !conf.Connects() { // a service has no console: its standard input is nobody's
-		own = append(own, w.console(filepath.Join(dir, "history"), time.Now, func(ctx context.Context, in channels.Inbound) error { return a.bot.Wait(ctx, in) }))
+		own = append(own, w.console(filepath.Join(dir, "history"), time.Now, func(ctx context.Context, in channels.Inbound) error { return a.Bot.Wait(ctx, in) }))
 	}
-	a, err = newApp(w.ctx, parts{
-		state: dir, config: conf, channels: own, accounts: true,
-		vendors: provider.New(provider.Options{Log: log}),
-		log:     log, now: time.Now, sleep: sleep,
+	a, err = daemon.New(w.ctx, daemon.Parts{
+		State: dir, Config: conf, Channels: own, Accounts: true,
+		Vendors: provider.New(provider.Options{Log: log}),
+		Log:     log, Now: time.Now, Sleep: daemon.Sleep,
 	})
 	if err != nil {
 		return exit{exitUsage, err.Error()}
 	}
-	if err := a.openGateway(dir, conf.Gateway); err != nil {
-		return exit{exitUsage, errors.Join(err, a.close()).Error()}
+	if err := a.Listen(dir, conf.Gateway); err != nil {
+		return exit{exitUsage, errors.Join(err, a.Close()).Error()}
 	}
-	a.follow(w, path, load)
+	a.Follow(w.ctx, w.hup, path, load)
 	if terminal {
 		fmt.Fprintf(w.stdout, "standin is listening here. Type a message, or /help.\nConfig %s, state %s.\n\n", path, dir)
 	}
-	return a.run(w.ctx)
+	return a.Run(w.ctx)
 }
 
 // openLog opens the log: JSON lines, levels by --debug.

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
-	"net"
-	"net/http"
-	"path/filepath"
 	"text/tabwriter"
 	"time"
 
 	"standin/channels"
+	"standin/cmd/standin/daemon"
 )
 
 // channelsVerb is `standin channels`.
@@ -36,7 +32,7 @@ func (w world) channelsStatusVerb() *verb {
 // answers.
 func (c channelsStatusCmd) Run(w world) error {
 	dir := c.dir(w)
-	list, err := askStatus(w.ctx, filepath.Join(dir, socketFile))
+	list, err := daemon.AskStatus(w.ctx, dir)
 	if err != nil {
 		return exit{exitUsage, fmt.Sprintf("no daemon answers for %s: %v", dir, err)}
 	}
@@ -66,26 +62,4 @@ func (c channelsStatusCmd) Run(w world) error {
 		return exit{code: exitFault}
 	}
 	return nil
-}
-
-// askStatus asks the daemon behind a socket.
-func askStatus(ctx context.Context, socket string) (list []report, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", socket)
-	}}}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://standin/channels", nil)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := client.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("it says %s", answer.Status)
-	}
-	return list, json.NewDecoder(answer.Body).Decode(&list)
 }

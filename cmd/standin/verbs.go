@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
-	"runtime/debug"
 
 	"standin/cmd/standin/config"
+	"standin/cmd/standin/daemon"
 	"standin/fallback"
 	"standin/store"
 )
@@ -96,24 +96,6 @@ func (w world) versionVerb() *verb { return w.verb(versionCmd{}, "version", "Pri
 
 // Run prints what the build knows of itself.
 func (versionCmd) Run(w world) error {
-	fmt.Fprintln(w.stdout, "standin", version())
+	fmt.Fprintln(w.stdout, "standin", daemon.Version())
 	return nil
-}
-
-// version is the module's version, or the commit it was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 && (v == "" || v == "(devel)") {
-			v = s.Value[:12]
-		}
-	}
-	if v == "" {
-		v = "(devel)"
-	}
-	return v + " " + info.GoVersion
 }

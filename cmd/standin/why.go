@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -11,44 +9,6 @@ import (
 	"standin/fallback"
 	"standin/store"
 )
-
-// past reads the journal back. It implements bot.Past.
-type past struct{ db *store.DB }
-
-// Steps gives the session's latest steps, newest first, and behind them those
-// of the run that last changed its selection, if that is longer ago.
-func (p past) Steps(ctx context.Context, s fallback.SessionID, limit int) ([]fallback.Step, error) {
-	steps, err := p.db.Steps(ctx, store.StepFilter{Session: s, Limit: limit})
-	if err != nil || len(steps) < limit {
-		return steps, err
-	}
-	oldest := steps[len(steps)-1].Run // cut in two by the limit
-	writes, err := p.db.Steps(ctx, store.StepFilter{Session: s, What: fallback.StepOverride, Limit: 2 * maxChain})
-	if err != nil {
-		return nil, err
-	}
-	here := map[string]bool{}
-	for _, one := range steps {
-		here[one.Run] = one.Run != oldest
-	}
-	steps = slices.DeleteFunc(steps, func(one fallback.Step) bool { return one.Run == oldest })
-	for _, w := range writes {
-		if here[w.Run] {
-			continue
-		}
-		here[w.Run] = true
-		run, err := p.db.Steps(ctx, store.StepFilter{Run: w.Run, Session: s, Limit: limit})
-		if err != nil {
-			return nil, err
-		}
-		steps = append(steps, run...)
-	}
-	return steps, nil
-}
-
-// maxChain is more candidates than a chain has in practice: a run writes the
-// selection and rolls it back once per candidate.
-const maxChain = 16
 
 // whyCmd is `standin why`: the last change of model of a session, after the
 // fact and beside a running daemon.

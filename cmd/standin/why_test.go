@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"standin/bot"
+	"standin/cmd/standin/daemon"
 	"standin/fallback"
 	"standin/store"
 )
@@ -33,7 +34,7 @@ func TestAnOldChangeIsFound(t *testing.T) {
 	for i := range 2 * bot.PastSteps {
 		record(fmt.Sprint(i), fallback.Step{What: fallback.StepAttempt, Attempt: &fallback.Attempt{Model: b, Position: 1, OK: true}})
 	}
-	steps, err := past{db}.Steps(t.Context(), session, bot.PastSteps)
+	steps, err := daemon.Past{DB: db}.Steps(t.Context(), session, bot.PastSteps)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"standin/channels/discord/discordtest"
 	"standin/channels/slack/slacktest"
 	"standin/cmd/standin/config"
+	"standin/cmd/standin/daemon"
 	"standin/fallback/provider/providertest"
 )
 
@@ -146,9 +147,9 @@ func (w *wire) await(what string, ok func() bool) {
 }
 
 // states asks the daemon for its channels.
-func (w *wire) states() map[string]report {
-	list, _ := askStatus(w.t.Context(), filepath.Join(w.dir, socketFile))
-	states := map[string]report{}
+func (w *wire) states() map[string]daemon.Report {
+	list, _ := daemon.AskStatus(w.t.Context(), w.dir)
+	states := map[string]daemon.Report{}
 	for _, r := range list {
 		states[config.Place{Channel: r.Channel, Account: strings.TrimPrefix(r.Account, "default")}.String()] = r
 	}

@@ -1,62 +1,18 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"standin/channels"
 	"standin/channels/slack/slacktest"
-	"standin/cmd/standin/config"
+	"standin/cmd/standin/daemon"
 )
-
-// "/healthz 200 as soon as the process serves; /readyz 503 until start-up
-// channels settle, and when draining; detail only to authenticated/local" [G23].
-func TestProbes(t *testing.T) {
-	var store error
-	draining, up := false, false
-	g := &gateway{
-		fleet:    newFleet(slog.New(slog.DiscardHandler), time.Now, nil, []config.Account{mine}, func(config.Account) (channels.Channel, error) { return &cable{name: "slack"}, nil }),
-		alive:    func(context.Context) error { return store },
-		draining: func() bool { return draining }, up: func() bool { return up },
-	}
-	ask := func(h http.Handler, path string) (int, string) {
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-		return w.Code, strings.TrimSpace(w.Body.String())
-	}
-	want := func(when, path string, code int, body string) {
-		t.Helper()
-		if c, b := ask(g.public(), path); c != code || b != body {
-			t.Errorf("%s: %s gives %d %q, want %d %q", when, path, c, b, code, body)
-		}
-	}
-	want("at the start", "/healthz", 200, "ok")
-	want("at the start", "/readyz", 503, "starting")
-	up = true
-	want("settled", "/readyz", 200, "ready")
-	store = errors.New("disk I/O error in /var/lib/standin")
-	want("the store fails", "/healthz", 503, "the store does not work")
-	draining = true
-	want("draining", "/readyz", 503, "leaving")
-
-	if code, _ := ask(g.public(), "/channels"); code != 404 {
-		t.Errorf("the port tells details: %d", code)
-	}
-	if code, body := ask(g.private(), "/channels"); code != 200 || !strings.Contains(body, `"state":"ready"`) {
-		t.Errorf("the socket: %d %s", code, body)
-	}
-}
 
 // Slack in mode http: events come in on the gateway's port, on the account's
 // path, and are answered; the probes stand beside them.
@@ -89,7 +45,7 @@ func TestSlackOverHTTP(t *testing.T) {
 	if answer, err := http.Post("http://"+addr+"/hooks/slack", "application/json", strings.NewReader("{}")); err != nil || answer.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a request that is not Slack's: %v %v", answer, err)
 	}
-	if info, err := os.Stat(filepath.Join(w.dir, socketFile)); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(filepath.Join(w.dir, daemon.SocketFile)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the status socket: %v %v", info, err)
 	}
 	w.end()

@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"context"
@@ -89,17 +89,17 @@ func benchTurns(b *testing.B, l load, vendor *providertest.Vendor) {
 	}
 	log := slog.New(slog.DiscardHandler)
 	room := &stopwatch{Room: channeltest.NewRoom("room"), started: map[string]time.Time{}, done: map[string]chan struct{}{}}
-	a, err := newApp(b.Context(), parts{
-		state: b.TempDir(), config: conf, channels: []channels.Channel{room},
-		vendors: provider.New(provider.Options{Transport: vendor, Log: log}),
-		log:     log, now: time.Now, sleep: sleep,
+	a, err := New(b.Context(), Parts{
+		State: b.TempDir(), Config: conf, Channels: []channels.Channel{room},
+		Vendors: provider.New(provider.Options{Transport: vendor, Log: log}),
+		Log:     log, Now: time.Now, Sleep: Sleep,
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- a.run(ctx) }()
+	go func() { done <- a.Run(ctx) }()
 	for !room.open(ctx, "warm", a) { // until the channel listens
 		time.Sleep(time.Millisecond)
 	}
@@ -158,14 +158,14 @@ type stopwatch struct {
 	took    []time.Duration
 }
 
-func (s *stopwatch) open(ctx context.Context, id string, a *app) bool {
+func (s *stopwatch) open(ctx context.Context, id string, a *App) bool {
 	s.ask(ctx, a, id, "warm")
 	s.took = nil
 	return true
 }
 
 // ask says one message and waits for its reply.
-func (s *stopwatch) ask(ctx context.Context, a *app, id, conversation string) {
+func (s *stopwatch) ask(ctx context.Context, a *App, id, conversation string) {
 	answered := make(chan struct{})
 	s.mu.Lock()
 	s.started[id], s.done[id] = time.Now(), answered

@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"context"
@@ -25,11 +25,6 @@ type gateway struct {
 	// taken out of service.
 	up func() bool
 }
-
-// socketFile is where the running daemon tells its state to people who may read
-// the state folder. It answers only while the daemon runs: nothing that is told
-// there is ever old.
-const socketFile = "standin.sock"
 
 // public serves everybody who reaches the port: no detail [G23].
 func (g *gateway) public() http.Handler {
@@ -117,22 +112,23 @@ func (l *listener) stop(ctx context.Context) error {
 	return nil
 }
 
-// openGateway listens on the port, if there is one, and on the socket. The port
-// must be had; without the socket only `standin channels status` is missing.
-func (a *app) openGateway(dir, addr string) error {
-	g := &gateway{fleet: a.fleet, alive: a.db.Ping, draining: a.draining.Load, up: a.isUp}
+// Listen listens on addr, unless it is "", and on the socket in the state folder
+// dir. The port must be had; without the socket only `standin channels status` is
+// missing.
+func (a *App) Listen(dir, addr string) error {
+	g := &gateway{fleet: a.fleet, alive: a.DB.Ping, draining: a.draining.Load, up: a.isUp}
 	if addr != "" {
 		l, err := net.Listen("tcp", addr)
 		if err != nil {
 			return fmt.Errorf("gateway: %w; give gateway.port another number, or stop what listens there", err)
 		}
-		a.onStop("gateway", serveOn(l, g.public(), a.log).stop)
-		a.log.Info("gateway listens", "addr", l.Addr().String())
+		a.onStop("gateway", serveOn(l, g.public(), a.parts.Log).stop)
+		a.parts.Log.Info("gateway listens", "addr", l.Addr().String())
 	}
-	path := filepath.Join(dir, socketFile)
+	path := filepath.Join(dir, SocketFile)
 	// The state folder is ours alone: a socket that lies there is a dead daemon's.
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		a.log.Warn("standin channels status will not be answered", "err", err)
+		a.parts.Log.Warn("standin channels status will not be answered", "err", err)
 		return nil
 	}
 	l, err := net.Listen("unix", path)
@@ -140,36 +136,9 @@ func (a *app) openGateway(dir, addr string) error {
 		err = os.Chmod(path, 0o600)
 	}
 	if err != nil {
-		a.log.Warn("standin channels status will not be answered", "err", err)
+		a.parts.Log.Warn("standin channels status will not be answered", "err", err)
 		return nil
 	}
-	a.onStop("status socket", serveOn(l, g.private(), a.log).stop)
+	a.onStop("status socket", serveOn(l, g.private(), a.parts.Log).stop)
 	return nil
-}
-
-// report is what `standin channels status` reads.
-type report struct {
-	Channel   string     `json:"channel"`
-	Account   string     `json:"account"`
-	State     string     `json:"state"`
-	Since     time.Time  `json:"since"`
-	LastEvent *time.Time `json:"lastEvent,omitempty"`
-	Attempt   int        `json:"attempt,omitempty"`
-	Reason    string     `json:"reason,omitempty"`
-	Mend      string     `json:"mend,omitempty"`
-}
-
-func reportOf(all []standing) []report {
-	list := []report{}
-	for _, s := range all {
-		r := report{Channel: s.Channel, Account: s.Account, State: string(s.State), Since: s.Since, Attempt: s.Attempt, Reason: s.Reason, Mend: s.Mend}
-		if r.Account == "" {
-			r.Account = "default"
-		}
-		if !s.LastEvent.IsZero() {
-			r.LastEvent = &s.LastEvent
-		}
-		list = append(list, r)
-	}
-	return list
 }

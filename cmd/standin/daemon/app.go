@@ -1,10 +1,16 @@
-package main
+// Package daemon wires the rooms into what runs: New puts them together in one
+// straight line, the fleet runs the accounts of platforms (fleet.go), the port is
+// what the bot sees of them (port.go), the gateway answers probes and takes
+// webhooks (gateway.go), and a changed config is taken over while turns run
+// (reload.go). It knows no flags and no environment: see package main of standin.
+package daemon
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,31 +25,32 @@ import (
 	"standin/store"
 )
 
-// parts is what an app is built from. serve, demo, rehearse and the tests
+// Parts is what an App is built from. serve, demo, rehearse and the tests
 // differ in nothing else.
-type parts struct {
-	state    string // folder of the databases
-	config   *config.Compiled
-	channels []channels.Channel
-	accounts bool // run the accounts of platforms that the config names, too
-	vendors  provider.Caller
-	local    []bot.Command    // commands that only this wiring has
-	witness  fallback.Journal // sees each step beside the store, may be nil
-	log      *slog.Logger
-	now      func() time.Time
-	sleep    func(ctx context.Context, d time.Duration) error
-	staging  *staging // of a rehearsal; nil everywhere else
+type Parts struct {
+	State    string // folder of the databases
+	Config   *config.Compiled
+	Channels []channels.Channel
+	Accounts bool // run the accounts of platforms that the config names, too
+	Vendors  provider.Caller
+	Local    []bot.Command    // commands that only this wiring has
+	Witness  fallback.Journal // sees each step beside the store, may be nil
+	Log      *slog.Logger
+	Now      func() time.Time
+	Sleep    func(ctx context.Context, d time.Duration) error
+	Staging  *Staging // of a rehearsal; nil everywhere else
 }
 
-// app is the daemon: every room, wired.
-type app struct {
-	parts
-	config atomic.Pointer[config.Compiled] // a turn keeps the one it loaded [G9]
-	db     *store.DB
-	runner *fallback.Runner
-	bot    *bot.Bot
-	fleet  *fleet
-	stops  []stop
+// App is the daemon: every room, wired.
+type App struct {
+	Bot *bot.Bot  // for wirings that talk to it beside the channels, and tests
+	DB  *store.DB // open until Close
+
+	parts   Parts
+	current atomic.Pointer[config.Compiled] // a turn keeps the one it loaded [G9]
+	runner  *fallback.Runner
+	fleet   *fleet
+	stops   []stop
 
 	draining atomic.Bool // a signal came, or every channel has ended
 	up       atomic.Bool // every channel has come up or given up once
@@ -55,89 +62,91 @@ type stop struct {
 	do   func(context.Context) error
 }
 
-// newApp wires the rooms in one straight line, bottom up.
-func newApp(ctx context.Context, p parts) (*app, error) {
-	a := &app{parts: p}
-	a.use(p.config)
+// New wires the rooms in one straight line, bottom up. Nothing runs before Run or
+// Start; Close is due when neither follows.
+func New(ctx context.Context, p Parts) (*App, error) {
+	a := &App{parts: p}
+	a.Use(p.Config)
 
-	db, err := store.Open(ctx, store.Options{Dir: p.state, Log: p.log, Throwaway: p.staging != nil})
+	db, err := store.Open(ctx, store.Options{Dir: p.State, Log: p.Log, Throwaway: p.Staging != nil})
 	if err != nil {
 		return nil, err
 	}
-	a.db = db
+	a.DB = db
 	a.onStop("store", func(context.Context) error { return db.Close() })
 
 	// A credentials file that cannot be read fails every turn: say so now, with
 	// its name and the mend, and not to each person who writes.
 	if _, err := db.Credentials(nil).States(ctx, store.MainAgent); err != nil {
-		return nil, errors.Join(err, a.close())
+		return nil, errors.Join(err, a.Close())
 	}
 
-	journal := journals{db.Journal(), p.witness}
+	journal := journals{db.Journal(), p.Witness}
 	a.runner = &fallback.Runner{
 		Selections:  db,
 		Credentials: liveCredentials{a},
-		Vendors:     p.vendors,
+		Vendors:     p.Vendors,
 		Journal:     journal,
-		Log:         p.log,
-		Now:         p.now,
-		Sleep:       p.sleep,
+		Log:         p.Log,
+		Now:         p.Now,
+		Sleep:       p.Sleep,
 	}
 
 	var accounts []config.Account
-	if p.accounts {
-		accounts = p.config.Accounts
+	if p.Accounts {
+		accounts = p.Config.Accounts
 	}
-	a.fleet = newFleet(p.log, p.now, p.channels, accounts, func(one config.Account) (channels.Channel, error) {
-		return one.Open(config.Opening{Log: p.log, Now: p.now, Known: a.lastTaken})
+	a.fleet = newFleet(p.Log, p.Now, p.Channels, accounts, func(one config.Account) (channels.Channel, error) {
+		return one.Open(config.Opening{Log: p.Log, Now: p.Now, Known: a.lastTaken})
 	})
 	rooms := map[string]channels.Channel{}
 	for _, name := range []string{slack.Name, discord.Name} {
 		rooms[name] = port{name, a.fleet}
 	}
-	for _, c := range p.channels {
+	for _, c := range p.Channels {
 		rooms[c.Name()] = c
 	}
 	options := bot.Options{
-		Config:      func() *bot.Config { return a.config.Load().Bot },
+		Config:      func() *bot.Config { return a.current.Load().Bot },
 		Engine:      a.runner,
 		Store:       db,
 		Channels:    rooms,
 		Credentials: liveCredentials{a},
 		Journal:     journal,
-		Past:        past{db},
-		Local:       p.local,
-		Log:         p.log,
-		Now:         p.now,
-		Sleep:       p.sleep,
+		Past:        Past{db},
+		Local:       p.Local,
+		Log:         p.Log,
+		Now:         p.Now,
+		Sleep:       p.Sleep,
 	}
-	if p.staging != nil {
-		p.staging.look(&options)
+	if p.Staging != nil {
+		p.Staging.look(&options)
 	}
-	a.bot = bot.New(options)
+	a.Bot = bot.New(options)
 	return a, nil
 }
 
 // onStop puts a piece of teardown on the pile.
-func (a *app) onStop(name string, do func(context.Context) error) {
+func (a *App) onStop(name string, do func(context.Context) error) {
 	a.stops = append(a.stops, stop{name, do})
 }
 
-// start lets turns run, first those that a former process left.
-func (a *app) start(ctx context.Context) error {
-	if err := a.bot.Start(ctx); err != nil {
-		return errors.Join(err, a.close())
+// Start lets turns run, first those that a former process left, without
+// connecting a channel: Run does both. After an error everything is closed.
+func (a *App) Start(ctx context.Context) error {
+	if err := a.Bot.Start(ctx); err != nil {
+		return errors.Join(err, a.Close())
 	}
 	a.onStop("drafts", func(ctx context.Context) error { a.fleet.tidy(ctx); return nil })
-	a.onStop("bot", a.bot.Stop)
+	a.onStop("bot", a.Bot.Stop)
 	return nil
 }
 
-// run serves until ctx ends, or every channel is exhausted and what they
+// Run serves until ctx ends, or every channel is exhausted and what they
 // brought is answered. Then it stops in reverse: intake, running turns (for a
 // bounded time), store [G33].
-func (a *app) run(ctx context.Context) error {
-	if err := a.start(ctx); err != nil {
+func (a *App) Run(ctx context.Context) error {
+	if err := a.Start(ctx); err != nil {
 		return err
 	}
 	upkeep, stop := context.WithCancel(ctx)
@@ -147,20 +156,20 @@ func (a *app) run(ctx context.Context) error {
 	listen, hangUp := context.WithCancel(ctx)
 	defer hangUp()
 	defer context.AfterFunc(ctx, func() { a.draining.Store(true) })()
-	a.log.Info("ready", "version", version(), "channels", a.fleet.names())
-	err := a.fleet.run(listen, a.bot.Receive)
+	a.parts.Log.Info("ready", "version", Version(), "channels", a.fleet.names())
+	err := a.fleet.run(listen, a.Bot.Receive)
 	if err == nil && ctx.Err() == nil {
 		// The input has ended and nobody wants the process gone: what was accepted
 		// gets its answer first, that which a former process left included [I1].
-		_ = a.bot.Idle(ctx) // fails only when ctx ends, and close is due then
+		_ = a.Bot.Idle(ctx) // fails only when ctx ends, and close is due then
 	}
 	a.draining.Store(true)
-	return errors.Join(err, a.close())
+	return errors.Join(err, a.Close())
 }
 
 // isUp tells whether start-up is over: every channel is connected, or was
 // refused [G23]. What happens to them later does not undo it.
-func (a *app) isUp() bool {
+func (a *App) isUp() bool {
 	if !a.up.Load() && a.fleet.runs() && a.fleet.settled() {
 		a.up.Store(true)
 	}
@@ -168,8 +177,8 @@ func (a *app) isUp() bool {
 }
 
 // lastTaken tells a platform where to read on after a while without us.
-func (a *app) lastTaken(ctx context.Context, at config.Place) (map[string]string, error) {
-	return a.db.LastTaken(ctx, at.Channel, at.Account)
+func (a *App) lastTaken(ctx context.Context, at config.Place) (map[string]string, error) {
+	return a.DB.LastTaken(ctx, at.Channel, at.Account)
 }
 
 // retention is how long ended things are kept: repeats of a platform come
@@ -182,24 +191,24 @@ var retention = store.Retention{
 }
 
 // upkeep deletes what has been kept long enough, now and then.
-func (a *app) upkeep(ctx context.Context) {
+func (a *App) upkeep(ctx context.Context) {
 	for wait := time.Minute; ; wait = time.Hour {
-		if a.sleep(ctx, wait) != nil {
+		if a.parts.Sleep(ctx, wait) != nil {
 			return
 		}
-		n, err := a.db.Prune(ctx, a.now(), retention)
+		n, err := a.DB.Prune(ctx, a.parts.Now(), retention)
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
-			a.log.Warn("old rows not deleted", "err", err)
+			a.parts.Log.Warn("old rows not deleted", "err", err)
 		case n > 0:
-			a.log.Debug("old rows deleted", "rows", n)
+			a.parts.Log.Debug("old rows deleted", "rows", n)
 		}
 	}
 }
 
-// close tears down what stands, last first.
-func (a *app) close() error {
+// Close tears down what stands, last first. Run does so itself.
+func (a *App) Close() error {
 	// Not the run's own ctx: that one is over, and the drain needs its time.
 	ctx := context.Background()
 	var errs []error
@@ -212,35 +221,39 @@ func (a *app) close() error {
 	return errors.Join(errs...)
 }
 
-// use takes over a config, for turns that begin from now on.
-func (a *app) use(c *config.Compiled) {
-	c.Bot.Version = version()
-	a.config.Store(c)
+// Use takes over a config, for turns that begin from now on.
+func (a *App) Use(c *config.Compiled) {
+	c.Bot.Version = Version()
+	a.current.Store(c)
 }
+
+// Config is the config that turns begin with now.
+func (a *App) Config() *config.Compiled { return a.current.Load() }
 
 // change takes over a config while the daemon runs: rules and models at once,
 // and the accounts whose own block changed are connected anew [G8].
-func (a *app) change(c *config.Compiled) {
-	former := a.config.Load()
-	a.use(c)
-	if !a.accounts {
+func (a *App) change(c *config.Compiled) {
+	former := a.current.Load()
+	a.Use(c)
+	if !a.parts.Accounts {
 		return
 	}
 	if c.Gateway != former.Gateway {
-		a.log.Warn("gateway changed in the config: that needs a restart", "now", former.Gateway, "wanted", c.Gateway)
+		a.parts.Log.Warn("gateway changed in the config: that needs a restart", "now", former.Gateway, "wanted", c.Gateway)
 	}
 	a.fleet.apply(c.Accounts)
 }
 
-// follow reloads the config when its file changes and on SIGHUP.
-func (a *app) follow(w world, path string, load func() (*config.Compiled, []config.Fault)) {
-	r := &reloader{path: path, use: a.change, log: a.log, load: load}
-	ctx, stop := context.WithCancel(w.ctx)
+// Follow reloads the config when its file at path changes and whenever hup says
+// so, until ctx ends or the App is closed. It does not wait.
+func (a *App) Follow(ctx context.Context, hup <-chan os.Signal, path string, load func() (*config.Compiled, []config.Fault)) {
+	r := &reloader{path: path, use: a.change, log: a.parts.Log, load: load}
+	ctx, stop := context.WithCancel(ctx)
 	var listening sync.WaitGroup
 	a.onStop("config watch", func(context.Context) error { stop(); listening.Wait(); return nil })
 	listening.Go(func() {
 		if err := watch(ctx, path, func() { r.reload() }); err != nil && ctx.Err() == nil {
-			a.log.Warn("config changes are not watched any more; SIGHUP still reloads", "err", err)
+			a.parts.Log.Warn("config changes are not watched any more; SIGHUP still reloads", "err", err)
 		}
 	})
 	listening.Go(func() {
@@ -248,7 +261,7 @@ func (a *app) follow(w world, path string, load func() (*config.Compiled, []conf
 			select {
 			case <-ctx.Done():
 				return
-			case <-w.hup:
+			case <-hup:
 				r.reload()
 			}
 		}
@@ -256,15 +269,15 @@ func (a *app) follow(w world, path string, load func() (*config.Compiled, []conf
 }
 
 // liveCredentials are the stored ones and those that the current config names.
-type liveCredentials struct{ a *app }
+type liveCredentials struct{ a *App }
 
 func (c liveCredentials) now() *store.Credentials {
-	return c.a.db.Credentials(c.a.config.Load().Profiles)
+	return c.a.DB.Credentials(c.a.current.Load().Profiles)
 }
 
 func (c liveCredentials) Profiles(ctx context.Context, a fallback.AgentID, provider string) ([]fallback.Profile, error) {
 	profiles, err := c.now().Profiles(ctx, a, provider)
-	return c.a.staging.order(profiles), err
+	return c.a.parts.Staging.order(profiles), err
 }
 
 func (c liveCredentials) Usage(ctx context.Context, a fallback.AgentID, provider string) (map[fallback.ProfileID]fallback.Usage, error) {
@@ -287,8 +300,8 @@ func (j journals) Record(ctx context.Context, s fallback.Step) {
 	}
 }
 
-// sleep waits in real time.
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits in real time.
+func Sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"bytes"
@@ -221,7 +221,7 @@ func TestPortSendsThroughTheAccountOfTheAddress(t *testing.T) {
 func TestUpIsOnceEveryChannelHasSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &cable{name: "slack", slow: true}
-		a := &app{fleet: newFleet(slog.New(slog.DiscardHandler), time.Now, nil, []config.Account{mine}, func(config.Account) (channels.Channel, error) { return l, nil })}
+		a := &App{fleet: newFleet(slog.New(slog.DiscardHandler), time.Now, nil, []config.Account{mine}, func(config.Account) (channels.Channel, error) { return l, nil })}
 		want := func(when string, up bool) {
 			t.Helper()
 			if a.isUp() != up {

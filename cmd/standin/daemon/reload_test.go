@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ func TestInvalidEditKeepsTheRunningConfig(t *testing.T) {
 	var used []*config.Compiled
 	r := &reloader{
 		path: path,
-		load: func() (*config.Compiled, []config.Fault) { return config.Load(path, env()) },
+		load: func() (*config.Compiled, []config.Fault) { return config.Load(path, noEnv) },
 		use:  func(c *config.Compiled) { used = append(used, c) },
 		log:  slog.New(slog.NewTextHandler(&log, nil)),
 	}
@@ -59,12 +59,12 @@ func TestInvalidEditKeepsTheRunningConfig(t *testing.T) {
 // config and leaves the former one alone.
 func TestReloadLeavesTheFormerConfigAlone(t *testing.T) {
 	path := written(t, "agents: {defaults: {model: {primary: openai/a, fallbacks: [openai/b]}}}")
-	before, _ := config.Load(path, env())
+	before, _ := config.Load(path, noEnv)
 	running := before.Fallback
 	if err := os.WriteFile(path, []byte("agents: {defaults: {model: openai/c}}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	after, _ := config.Load(path, env())
+	after, _ := config.Load(path, noEnv)
 	if config.ChainText(before.Plans[0].Chain, " ") != "openai/a openai/b" || running.Default.Primary.Name != "a" || after.Fallback == running {
 		t.Error("a reload changed what a running turn sees")
 	}

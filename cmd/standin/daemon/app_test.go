@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"bytes"
@@ -37,10 +37,10 @@ func TestTheEndOfInputWaitsForTheAnswersAndASignalDoesNot(t *testing.T) {
 				vendor := &providertest.Vendor{}
 				vendor.Always(providertest.When{}, providertest.Answer("ok").After(2*time.Second))
 				room, log := channeltest.NewRoom("room"), slog.New(slog.DiscardHandler)
-				a, err := newApp(t.Context(), parts{
-					state: dir, config: conf, channels: []channels.Channel{room},
-					vendors: provider.New(provider.Options{Transport: vendor, Log: log}),
-					log:     log, now: time.Now, sleep: sleep,
+				a, err := New(t.Context(), Parts{
+					State: dir, Config: conf, Channels: []channels.Channel{room},
+					Vendors: provider.New(provider.Options{Transport: vendor, Log: log}),
+					Log:     log, Now: time.Now, Sleep: Sleep,
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -48,7 +48,7 @@ func TestTheEndOfInputWaitsForTheAnswersAndASignalDoesNot(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				done := make(chan error, 1)
-				go func() { done <- a.run(ctx) }()
+				go func() { done <- a.Run(ctx) }()
 				synctest.Wait()
 				for i := range waiting {
 					if err := room.Say(ctx, channels.Inbound{
@@ -87,7 +87,7 @@ func TestADamagedCredentialsFileIsToldAtTheStart(t *testing.T) {
 	if conf == nil {
 		t.Fatal(faults)
 	}
-	_, err := newApp(t.Context(), parts{state: dir, config: conf, log: slog.New(slog.DiscardHandler), now: time.Now, sleep: sleep})
+	_, err := New(t.Context(), Parts{State: dir, Config: conf, Log: slog.New(slog.DiscardHandler), Now: time.Now, Sleep: Sleep})
 	if err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("newApp: %v, want an error that names %s", err, file)
 	}
