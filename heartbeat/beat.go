@@ -131,8 +131,17 @@ func (b *beat) ask(s fallback.SessionID) fallback.Ask {
 	return fallback.Ask{
 		Run: b.id, Session: s, Agent: b.agent, Kind: fallback.Heartbeat, Config: b.s.Fallback,
 		Model: b.c.Model, Fallbacks: b.c.Fallbacks, Listed: b.c.Listed,
-		Parent: b.sess.ParentOf(), Channel: b.s.channelModel(b.sess.Route),
+		Parent: b.sess.ParentOf(), Channel: b.channelModel(),
 	}
+}
+
+// channelModel is the model that the config gives the place where the session
+// is, zero for none.
+func (b *beat) channelModel() fallback.Model {
+	if b.Model == nil || b.sess.Route.Channel == "" {
+		return fallback.Model{}
+	}
+	return b.Model(b.sess.Route)
 }
 
 // tells tells whether something waits that a wake is to tell: what only
@@ -178,7 +187,7 @@ func (b *beat) run(ctx context.Context, rep Report, tasks []Task) Report {
 	var v Verdict
 	res, err := b.Bot.Turn(ctx, bot.Turn{
 		ID: b.id, Session: session, Agent: b.agent, Kind: fallback.Heartbeat, Text: text, System: system, Recall: Mark,
-		Model: b.c.Model, Fallbacks: b.c.Fallbacks, Listed: b.c.Listed, Channel: b.s.channelModel(b.sess.Route),
+		Model: b.c.Model, Fallbacks: b.c.Fallbacks, Listed: b.c.Listed, Channel: b.channelModel(),
 		Fresh: session != b.base, Light: b.c.Light, Timeout: b.c.timeout(), To: b.place.To,
 		Judge: func(res bot.Result) bot.Verdict {
 			v = Judge(b.c, b.seen, b.row, res.Text, b.Now())

@@ -3,7 +3,6 @@ package heartbeat
 import (
 	"time"
 
-	"standin/channels"
 	"standin/fallback"
 )
 
@@ -86,7 +85,7 @@ const longestBeat = 10 * time.Minute
 
 // session is the base session of the agent's beats.
 func (c Config) session(a fallback.AgentID) fallback.SessionID {
-	if c.Session == "" || c.Session == "main" {
+	if c.Session == "" {
 		return fallback.SessionID("agent:" + string(a) + ":main")
 	}
 	return c.Session
@@ -100,11 +99,9 @@ type Settings struct {
 	// agent, or those whose own block asks for one [H2].
 	Agents []fallback.AgentID
 	Of     map[fallback.AgentID]Config
-	Base   Config // agents.defaults.heartbeat, for wakes of the others
-	Files  func(fallback.AgentID) string
+	Base   Config                      // agents.defaults.heartbeat, for wakes of the others
+	Files  map[fallback.AgentID]string // each agent's HEARTBEAT.md
 	Seen   Visibilities
-	// Models gives channels.modelByChannel for an address, zero for none [H19].
-	Models func(channels.Address) fallback.Model
 }
 
 // For gives the agent's settings; an agent without a heartbeat has those of the
@@ -115,16 +112,6 @@ func (s *Settings) For(a fallback.AgentID) Config {
 	}
 	c := s.Base
 	c.Every = 0
-	if s.Files != nil {
-		c.File = s.Files(a)
-	}
+	c.File = s.Files[a]
 	return c
-}
-
-// channelModel is the model that the config gives the place, zero for none.
-func (s *Settings) channelModel(to channels.Address) fallback.Model {
-	if s.Models == nil || to.Channel == "" {
-		return fallback.Model{}
-	}
-	return s.Models(to)
 }

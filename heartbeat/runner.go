@@ -41,6 +41,9 @@ type Runner struct {
 	ReadFile func(path string) ([]byte, error)
 	// Known tells whether a channel has such an account; nil: it is not asked.
 	Known func(channels.Address) bool
+	// Model gives channels.modelByChannel for an address, zero for none; nil:
+	// there are none [H19].
+	Model func(channels.Address) fallback.Model
 	// JobRuns tells whether a cron job runs; nil: none ever does.
 	JobRuns func() bool
 	Log     *slog.Logger

@@ -20,6 +20,8 @@ type channelsKeys struct {
 
 type channelDefaults struct {
 	GroupPolicy string `json:"groupPolicy,omitempty" jsonschema:"enum=allowlist,enum=open,enum=disabled,default=allowlist" jsonschema_description:"Which rooms are listened to where a channel does not say: those that are listed, all, or none."`
+
+	Heartbeat visibilityKeys `json:"heartbeat,omitempty" jsonschema_description:"What of heartbeats is shown."`
 }
 
 // slackKeys is channels.slack: the default account, and others that inherit
@@ -80,6 +82,8 @@ type peopleKeys struct {
 	AllowBots      botsChoice `json:"allowBots,omitempty" jsonschema_description:"Whether other bots are listened to: true, false, or mentions (when they mention the agent). Default: false."`
 	DMHistoryLimit *int       `json:"dmHistoryLimit,omitempty" jsonschema:"minimum=0,maximum=10000" jsonschema_description:"Earlier messages of a person that are sent along in direct chats, in turns; 0 for none. Default: agents.defaults.historyLimit."`
 	ResponsePrefix *string    `json:"responsePrefix,omitempty" jsonschema_description:"What stands in front of answers here. Default: messages.responsePrefix."`
+
+	Heartbeat visibilityKeys `json:"heartbeat,omitempty" jsonschema_description:"What of heartbeats is shown here. Default: channels.defaults.heartbeat."`
 }
 
 type dmKeys struct {

@@ -116,6 +116,7 @@ func (c *compiler) compile() *Compiled {
 	out.Profiles, f.Named = c.profiles, c.profiles
 	f.SkipTTL, out.RetryMaxWait = c.readKnobs()
 	b.Rules, out.Accounts = c.readRules()
+	c.readHeartbeats(out)
 	out.Gateway = c.doc.Gateway.settings(out.Accounts)
 	out.Plans = plansOf(f, &b, c.doc)
 	c.warnSinglePoint(out)

@@ -16,6 +16,7 @@ import (
 
 	"standin/bot"
 	"standin/fallback"
+	"standin/heartbeat"
 )
 
 // Compiled is what a config file means to the rooms. It is never changed: a
@@ -38,6 +39,8 @@ type Compiled struct {
 	Gateway string
 	// Encryption says how stored secrets are kept.
 	Encryption Encryption
+	// Heartbeats says who has a heartbeat and how.
+	Heartbeats *heartbeat.Settings
 	// Plans says for each agent, in the order of the file, what it would do.
 	Plans []AgentPlan
 }

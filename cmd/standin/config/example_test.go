@@ -100,6 +100,9 @@ func TestExampleShowsEveryKey(t *testing.T) {
 			case n.Kind == Object && one.Properties != nil:
 				for pair := one.Properties.Oldest(); pair != nil; pair = pair.Next() {
 					e := n.Entry(pair.Key)
+					if e == nil && at == ".agents.list[].heartbeat" {
+						continue // it has those of agents.defaults.heartbeat
+					}
 					if e == nil {
 						t.Errorf("%s.%s is not in config.example.yaml", at, pair.Key)
 						continue

@@ -43,6 +43,10 @@ type defaultsKeys struct {
 	TimeoutSeconds int                 `json:"timeoutSeconds,omitempty" jsonschema:"minimum=0,maximum=172800,default=600" jsonschema_description:"Longest time of a turn, all candidates together, in seconds; 0: no limit."`
 	Attempt        attemptKeys         `json:"attempt,omitempty" jsonschema_description:"Limits of one request to one model; after them the next model is asked."`
 	HistoryLimit   int                 `json:"historyLimit,omitempty" jsonschema:"minimum=0,maximum=10000,default=50" jsonschema_description:"Earlier messages of a person that are sent along, in turns; 0: none."`
+
+	Heartbeat    heartbeatKeys `json:"heartbeat,omitempty" jsonschema_description:"Regular looks at what needs attention, without being asked. Off until every is set; it is the default agent's unless agents have a heartbeat of their own."`
+	UserTimezone string        `json:"userTimezone,omitempty" jsonschema_description:"The people's time zone, such as Europe/Berlin. Default: this machine's."`
+	Workspace    string        `json:"workspace,omitempty" jsonschema_description:"The folder of the agents' own files, such as HEARTBEAT.md. Agents other than the default one have it with -id behind it. Default: workspace in the state folder."`
 }
 
 type attemptKeys struct {
@@ -59,6 +63,8 @@ type agentKeys struct {
 	SystemPrompt *string     `json:"systemPrompt,omitempty" jsonschema_description:"Instead of agents.defaults.systemPrompt."`
 
 	GroupChat agentGroupChat `json:"groupChat,omitempty" jsonschema_description:"This agent in rooms."`
+	Heartbeat *heartbeatKeys `json:"heartbeat,omitempty" jsonschema_description:"This agent's heartbeat: key by key over agents.defaults.heartbeat. Once an agent has one, only those that have one beat."`
+	Workspace string         `json:"workspace,omitempty" jsonschema_description:"The folder of this agent's own files."`
 }
 
 type useOfOne struct {
@@ -141,6 +147,7 @@ func newDocument() document {
 			MaxConcurrent:  b.MaxConcurrent,
 			TimeoutSeconds: 600,
 			HistoryLimit:   b.HistoryTurns,
+			Heartbeat:      usualHeartbeat(),
 			Attempt: attemptKeys{ // D23
 				Connect:    Duration(10 * time.Second),
 				FirstToken: Duration(120 * time.Second),
