@@ -56,6 +56,7 @@ type Turn struct {
 	in      *channels.Inbound // the message of a chat turn, nil otherwise
 	rows    []int64           // the inbox rows that it answers
 	tainted bool              // Text holds strangers' words beside the sender's
+	before  []Entry           // stands in front of the session's own history
 }
 
 // Verdict is what becomes of a background run's answer.

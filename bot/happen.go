@@ -14,7 +14,8 @@ type KnownMessage struct {
 	Session fallback.SessionID
 	From    channels.User // who wrote it; the zero User when the agent did
 	Thread  string
-	Own     bool // the agent posted it
+	Own     bool          // the agent posted it
+	Kind    channels.Kind // of an own one
 }
 
 // happened keeps an edit, a reaction or the like for the agent's next turn in

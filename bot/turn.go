@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,10 +48,9 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 	}()
 	asked := b.Now()
 	prompt := r.prompt()
-	text, heard := b.withOverheard(ctx, cfg, r, prompt)
-	told, upTo := b.withEvents(ctx, r.row.Session, text)
-	ask, sess, err := b.ask(ctx, cfg, turn, Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: told,
-		in: &in, rows: r.ids(), tainted: told != prompt})
+	around := b.surround(ctx, cfg, r, prompt)
+	ask, sess, err := b.ask(ctx, cfg, turn, Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: around.text,
+		in: &in, rows: r.ids(), tainted: around.text != prompt, before: around.before})
 	ask.NoProbe = r.noProbe
 	e = Ending{Session: r.row.Session, Epoch: sess.Epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: prompt, At: asked}}}
 	var out *fallback.Outcome
@@ -69,11 +69,9 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 		b.referAll(cfg, in, r.batch, policy.Tag{}, &e)
 		return e, done
 	}
-	// What was overheard is taken up only now: a turn that never reached a model
-	// leaves it for the next one [S18, session-14].
-	e.Entries[0].Text, e.Heard, e.Events = told, heard, upTo
 	e.Entries = exchange(turn, ask.Tools, out.Said, out.Used, e.Entries)
 	e, tag := b.answered(cfg, turn, r.row, e, out, sentBy(ask.Tools), sess.LastInteraction)
+	around.told(&e)
 	b.referAll(cfg, in, r.batch, tag, &e)
 	return e, true
 }
@@ -101,6 +99,7 @@ func (b *Bot) ask(ctx context.Context, cfg *Config, turn string, t Turn) (_ fall
 		if history, err = b.Store.History(ctx, t.Session, sess.Epoch, turns); err != nil {
 			return fmt.Errorf("read history of %s: %w", t.Session, err)
 		}
+		history = append(slices.Clip(t.before), history...)
 		return nil
 	})
 	hint := ""

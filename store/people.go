@@ -39,9 +39,9 @@ func (d *DB) Message(ctx context.Context, to channels.Address, id string) (m bot
 			return m, found, err
 		}
 	}
-	m.Own, err = d.main.row(ctx, `SELECT thread, coalesce((SELECT session FROM inbox WHERE inbox.turn = outbox.turn AND turn <> '' LIMIT 1), '')
+	m.Own, err = d.main.row(ctx, `SELECT thread, kind, coalesce((SELECT session FROM inbox WHERE inbox.turn = outbox.turn AND turn <> '' LIMIT 1), '')
 			FROM outbox WHERE message_id = ? AND message_id <> '' AND channel = ? AND account = ? AND conversation = ?`,
-		[]any{id, to.Channel, to.Account, to.Conversation}, &m.Thread, &m.Session)
+		[]any{id, to.Channel, to.Account, to.Conversation}, &m.Thread, &m.Kind, &m.Session)
 	return m, m.Own, err
 }
 

@@ -36,6 +36,8 @@ type Room struct {
 	drafted  int
 	standing []*roomDraft
 	holds    int // retractions that fail
+	past     map[channels.Address][]channels.Said
+	pastErr  error
 }
 
 // Fault is what one Send meets instead of success.
@@ -57,6 +59,7 @@ const (
 	Finished  = "finished"  // a draft was closed
 	LookedUp  = "looked up" // a Find for Out.ID
 	Retracted = "retracted" // a Retract for the draft Text
+	Recalled  = "recalled"  // a Past of To
 )
 
 // Entry is one line of a Room's journal.

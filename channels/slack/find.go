@@ -90,23 +90,18 @@ func complete(p *progress) bool {
 	return true
 }
 
-// Past gives the last messages of a conversation or thread before a message id
-// ("" now), oldest first, at most limit (200): for the first turn of a thread's
-// session [SL19] and for what was said while nobody listened. Own posts are
-// among them, as From the bot. The messages are not handed over.
-func (c *Channel) Past(ctx context.Context, at channels.Address, before string, limit int) ([]channels.Inbound, error) {
+// Past implements channels.Historian, with a limit of 200 messages [SL19].
+func (c *Channel) Past(ctx context.Context, at channels.Address, before string, limit int) ([]channels.Said, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.pace.call)
 	defer cancel()
-	limit = min(max(limit, 0), lookPage)
+	before, limit = tsOf(before), min(max(limit, 0), lookPage)
 	self := c.self.Load()
 	if limit == 0 || self == nil {
 		return nil, nil
 	}
 	var messages []slackapi.Message
 	if at.Thread != "" {
-		all, _, _, err := c.api.GetConversationRepliesContext(ctx, &slackapi.GetConversationRepliesParameters{
-			ChannelID: at.Conversation, Timestamp: at.Thread, Latest: before, Limit: lookPage,
-		})
+		all, err := c.thread(ctx, at, before)
 		if err != nil {
 			return nil, plainError(err)
 		}
@@ -122,7 +117,7 @@ func (c *Channel) Past(ctx context.Context, at channels.Address, before string, 
 			messages = append(messages, history.Messages[i])
 		}
 	}
-	var past []channels.Inbound
+	var past []channels.Said
 	for _, m := range messages {
 		when, ok := parseTS(m.Timestamp)
 		if !ok || m.Timestamp == before || !accepted[m.SubType] {
@@ -132,10 +127,39 @@ func (c *Channel) Past(ctx context.Context, at channels.Address, before string, 
 		if from.ID == "" {
 			from.ID = m.BotID
 		}
-		past = append(past, channels.Inbound{
-			ID: m.Timestamp, To: at, From: from, Text: plainText(m.Text), At: when, Guild: self.Team,
-			Bot: m.BotID != "", Mentioned: mentionsIn(m.Text)[self.User],
+		past = append(past, channels.Said{
+			ID: m.Timestamp, From: from, Text: plainText(m.Text), At: when,
+			Bot: m.BotID != "", Own: self.User != "" && m.User == self.User || self.Bot != "" && m.BotID == self.Bot,
 		})
 	}
-	return past[max(0, len(past)-limit):], nil
+	past = past[max(0, len(past)-limit):]
+	for i := range past {
+		if past[i].From.Name == "" && !past[i].Bot {
+			past[i].From.Name = c.displayName(ctx, past[i].From.ID)
+		}
+	}
+	return past, nil
+}
+
+// maxThreadPages bounds how much of a thread is read for its last messages:
+// Slack gives a thread from its beginning.
+const maxThreadPages = 5
+
+// thread gives a thread's messages before an id, oldest first; of a very long
+// one not the last.
+func (c *Channel) thread(ctx context.Context, at channels.Address, before string) (all []slackapi.Message, err error) {
+	cursor := ""
+	for range maxThreadPages {
+		messages, more, next, err := c.api.GetConversationRepliesContext(ctx, &slackapi.GetConversationRepliesParameters{
+			ChannelID: at.Conversation, Timestamp: at.Thread, Latest: before, Limit: lookPage, Cursor: cursor,
+		})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, messages...)
+		if cursor = next; !more || next == "" {
+			break
+		}
+	}
+	return all, nil
 }

@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -23,11 +24,15 @@ func (s *Server) getMessages(w http.ResponseWriter, r *http.Request) {
 		limit = 50
 	}
 	after, _ := strconv.ParseUint(r.URL.Query().Get("after"), 10, 64)
+	before, err := strconv.ParseUint(r.URL.Query().Get("before"), 10, 64)
+	if err != nil {
+		before = math.MaxUint64
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []*Message
 	for _, m := range s.messages[c.ID] {
-		if id, _ := strconv.ParseUint(m.ID, 10, 64); !m.Deleted && m.OnlyFor == "" && id > after {
+		if id, _ := strconv.ParseUint(m.ID, 10, 64); !m.Deleted && m.OnlyFor == "" && id > after && id < before {
 			all = append(all, m)
 		}
 	}
