@@ -45,6 +45,7 @@ var rooms = map[string][]string{
 	// The parts of the daemon, which only cmd/standin puts together.
 	"cmd/standin/config":   {"bot", "bot/policy", "channels", "channels/discord", "channels/slack", "fallback", "fallback/provider"},
 	"cmd/standin/daemon":   {"bot", "channels", "channels/discord", "channels/slack", "cmd/standin/config", "fallback", "fallback/provider", "store"},
+	"cmd/standin/openclaw": {"cmd/standin/config", "fallback/provider"},
 	"cmd/standin/takeover": {"fallback", "fallback/auth/legacy", "store"},
 	// cmd/standin wires everything and is imported by nobody.
 	"cmd/standin": {"*"},
