@@ -142,9 +142,9 @@ func people(v *value) {
 	if dm == nil || dm.form != object {
 		return
 	}
-	for from, to := range map[string]string{"policy": "dmPolicy", "allowFrom": "allowFrom"} {
-		if got := dm.take(from); got != nil && v.get(to) == nil {
-			v.set(to, got)
+	for _, key := range []struct{ from, to string }{{"policy", "dmPolicy"}, {"allowFrom", "allowFrom"}} {
+		if got := dm.take(key.from); got != nil && v.get(key.to) == nil {
+			v.set(key.to, got)
 		}
 	}
 	if on := dm.take("enabled"); on != nil && on.text == "false" {

@@ -28,7 +28,11 @@ func (d *Draft) takeSecrets() {
 			}
 		}
 	}
-	for name, tokens := range map[string][]string{"slack": {"botToken", "appToken", "signingSecret"}, "discord": {"token"}} {
+	for _, of := range []struct {
+		name   string
+		tokens []string
+	}{{"slack", []string{"botToken", "appToken", "signingSecret"}}, {"discord", []string{"token"}}} {
+		name, tokens := of.name, of.tokens
 		platform := d.root.get("channels", name)
 		d.takeTokens(platform, config.Path{"channels", name}, name, tokens)
 		if accounts := platform.get("accounts"); accounts != nil {
