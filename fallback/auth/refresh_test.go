@@ -441,3 +441,31 @@ func TestAClaimIsAboutOneRefreshToken(t *testing.T) {
 		}
 	})
 }
+
+// late is a store in which another process finishes between our look and our
+// claim.
+type late struct {
+	auth.Store
+	finish func()
+}
+
+func (l *late) Claim(ctx context.Context, s auth.Stored, want auth.Claim, now time.Time) (auth.Claim, bool, error) {
+	if l.finish != nil {
+		l.finish()
+		l.finish = nil
+	}
+	return l.Store.Claim(ctx, s, want, now)
+}
+
+// A claim that is ours says nothing of what was read before it: a refresh token
+// that another process has used meanwhile is not sent again.
+func TestALoginIsReadAgainUnderTheClaim(t *testing.T) {
+	bubble(t, "another process was quicker", func(t *testing.T) {
+		d := newDesk(t, -time.Minute, 0)
+		d.Store = &late{d.credentials, func() { d.put(t, time.Hour, 0) }}
+		got, err := d.token(t)
+		if err != nil || !d.server.Valid(got.Access.Reveal()) || len(d.server.Requests()) != 0 {
+			t.Errorf("%v, %v", d.server.Requests(), err)
+		}
+	})
+}
