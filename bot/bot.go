@@ -54,6 +54,8 @@ type Options struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Credentials lets /model check profiles and /status show windows; nil: they do not.
 	Credentials fallback.Credentials
+	// Keyring is the credentials for /auth; nil: it says that it cannot.
+	Keyring Keyring
 	// Journal hears of the changes that people make to a selection, as it hears
 	// of the engine's own; nil: nobody does.
 	Journal fallback.Journal
@@ -132,6 +134,7 @@ func keyOf(in channels.Inbound) message {
 // is found on the next try, and the doubt tells it from a message that somebody
 // else has.
 func (b *Bot) accept(ctx context.Context, in channels.Inbound, s fallback.SessionID, a fallback.AgentID) (row Accepted, ours bool, err error) {
+	in = withoutPasted(in)
 	key := keyOf(in)
 	err = b.retry(ctx, acceptTries, func() error {
 		var fresh bool

@@ -66,6 +66,7 @@ func builtin() []Command {
 		{Name: "new", Args: "[model] [text]", Help: "start a new session; the text becomes its first message", obey: obeyNew},
 		{Name: "reset", Args: "[model] [text]", Help: "the same as /new", obey: obeyNew},
 		{Name: "stop", Help: "stop the running answer and drop waiting messages", obey: obeyStop},
+		{Name: "auth", Args: "[list | show | order | clear | disable | enable | probe]", Help: "the credentials: how they stand, and what to do with them", obey: obeyAuth},
 		{Name: "queue", Args: "[mode] [cap:n] [drop:how] | default", Help: "what becomes of messages that wait", obey: obeyQueue},
 		{Name: "whoami", Aliases: []string{"id"}, Help: "how I know you", obey: obeyWhoami},
 		{Name: "help", Help: "this list", obey: obeyHelp},

@@ -110,3 +110,9 @@ const (
 	DeedSeal       DeedKind = "seal"
 	DeedUnseal     DeedKind = "unseal"
 )
+
+// Pinned is a session that keeps to a credential.
+type Pinned struct {
+	Session  SessionID `json:"session"`
+	ByPerson bool      `json:"chosen"` // somebody chose it: it is not changed for another [D3]
+}

@@ -188,7 +188,7 @@ func (c *Credentials) Note(ctx context.Context, a fallback.AgentID, d fallback.D
 // DeedFilter picks deeds; zero fields pick all.
 type DeedFilter struct {
 	Profile  fallback.ProfileID
-	Provider string // and its aliases
+	Provider string // and its aliases; with Profile, what concerns the whole provider is picked too
 	Limit    int    // at most so many; 0: 20
 }
 
@@ -196,11 +196,12 @@ type DeedFilter struct {
 // own and main's, newest first.
 func (c *Credentials) Deeds(ctx context.Context, a fallback.AgentID, want DeedFilter) (list []fallback.Deed, err error) {
 	query, args := `SELECT at, profile, provider, what, who, via, detail FROM acts WHERE TRUE`, []any{}
-	if want.Profile != "" {
+	switch names := fallback.CredentialProviders(want.Provider); {
+	case want.Profile != "" && want.Provider != "":
+		query, args = query+` AND (profile = ? OR profile = '' AND provider IN ('', ?))`, append(args, string(want.Profile), names[0])
+	case want.Profile != "":
 		query, args = query+` AND profile = ?`, append(args, string(want.Profile))
-	}
-	if want.Provider != "" {
-		names := fallback.CredentialProviders(want.Provider)
+	case want.Provider != "":
 		query, args = query+` AND provider IN (?, ?)`, append(args, names[0], names[len(names)-1])
 	}
 	if want.Limit <= 0 {

@@ -115,6 +115,9 @@ func (c *Credentials) Profiles(ctx context.Context, a fallback.AgentID, provider
 			if err != nil {
 				return nil, err
 			}
+			if owner != a && a != "" {
+				p.Origin = "agent " + string(owner)
+			}
 			seen[one.ID], list = true, append(list, p)
 		}
 	}
@@ -129,6 +132,31 @@ func (c *Credentials) Profiles(ctx context.Context, a fallback.AgentID, provider
 // List gives the agent's own credentials by id, without reading through.
 func (c *Credentials) List(ctx context.Context, a fallback.AgentID) ([]Credential, error) {
 	return c.stored(ctx, a, ``)
+}
+
+// Providers gives the providers of which the agent has stored credentials, its
+// own and main's, by name.
+func (c *Credentials) Providers(ctx context.Context, a fallback.AgentID) (names []string, err error) {
+	for _, owner := range owners(a) {
+		f, err := c.agents.existing(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		if f == nil {
+			continue
+		}
+		err = f.each(ctx, `SELECT DISTINCT provider FROM credentials`, nil, func(scan func(...any) error) error {
+			var name string
+			err := scan(&name)
+			names = append(names, name)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read credentials of %s: %w", owner, err)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
 // IDs gives the profiles of the provider that are stored for the agent, its own

@@ -68,7 +68,7 @@ func New(ctx context.Context, p Parts) (*App, error) {
 	a := &App{parts: p}
 	a.Use(p.Config)
 
-	db, err := store.Open(ctx, store.Options{Dir: p.State, Log: p.Log, Throwaway: p.Staging != nil})
+	db, err := store.Open(ctx, store.Options{Dir: p.State, Log: p.Log, Throwaway: p.Staging != nil, Sealing: store.Sealing(p.Config.Encryption)})
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,9 @@ func New(ctx context.Context, p Parts) (*App, error) {
 
 	// A credentials file that cannot be read fails every turn: say so now, with
 	// its name and the mend, and not to each person who writes.
-	if _, err := db.Credentials(nil).States(ctx, store.MainAgent); err != nil {
+	creds := db.Credentials(nil)
+	_, err = creds.States(ctx, store.MainAgent)
+	if err = errors.Join(err, creds.Check(ctx)); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 
@@ -112,6 +114,7 @@ func New(ctx context.Context, p Parts) (*App, error) {
 		Store:       db,
 		Channels:    rooms,
 		Credentials: liveCredentials{a},
+		Keyring:     keyring{liveCredentials{a}},
 		Journal:     journal,
 		Past:        Past{db},
 		Local:       p.Local,
@@ -235,6 +238,9 @@ func (a *App) Config() *config.Compiled { return a.current.Load() }
 func (a *App) change(c *config.Compiled) {
 	former := a.current.Load()
 	a.Use(c)
+	if is, was := c.Encryption, former.Encryption; is.KeyFile != was.KeyFile || is.PassphraseEnv != was.PassphraseEnv {
+		a.parts.Log.Warn("auth.encryption changed in the config: that needs a restart, and standin auth seal or unseal before it")
+	}
 	if !a.parts.Accounts {
 		return
 	}
