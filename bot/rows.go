@@ -203,7 +203,7 @@ type Store interface {
 	Interrupted(ctx context.Context) (int, error)
 
 	// KeepDraft stores a draft that is about to be posted, and later its MessageID.
-	// Mark forgets it when the delivery of its turn stands as that very message.
+	// Mark forgets it when a delivery stands as that very message.
 	KeepDraft(ctx context.Context, d Drafted) error
 	// DropDraft forgets a draft of which nothing stands.
 	DropDraft(ctx context.Context, id string) error

@@ -50,11 +50,13 @@ func (d *DB) Abandoned(ctx context.Context) (list []bot.Drafted, err error) {
 	return list, err
 }
 
-// adopted forgets the draft whose message a sent delivery has become.
+// adopted forgets the draft whose message a sent delivery has become. It may be
+// that of another turn: a late answer takes over what stands at its place.
 func (t *tx) adopted(v bot.Delivery) error {
 	if v.State != bot.Sent || v.MessageID == "" {
 		return nil
 	}
-	_, err := t.exec(`DELETE FROM drafts WHERE turn = ? AND message_id = ?`, v.Turn, v.MessageID)
+	_, err := t.exec(`DELETE FROM drafts WHERE message_id = ? AND channel = ? AND account = ? AND conversation = ?`,
+		v.MessageID, v.To.Channel, v.To.Account, v.To.Conversation)
 	return err
 }

@@ -72,7 +72,7 @@ func (d *DB) Interrupted(ctx context.Context) (n int, err error) {
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(`UPDATE drafts SET abandoned = 1 WHERE turn > ''`) // all; a bound is what the index is walked by
+		_, err = t.exec(`UPDATE drafts SET abandoned = 1 WHERE id > ''`) // all of them
 		return err
 	})
 	return n, err

@@ -178,7 +178,7 @@ CREATE TABLE drafts (
     at           INTEGER NOT NULL,
     abandoned    INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX drafts_by_turn ON drafts (turn);
+CREATE INDEX drafts_by_message ON drafts (message_id);
 
 -- The files of deliveries, until they are sent or refused [I2]. ref is what the
 -- platform calls the upload that stands for one.

@@ -90,7 +90,7 @@ func (w *wire) weather(c crowd, channels string) {
 		reach(n - 3) // people do not wait for an answer, but they are not machines
 	}
 	reach(c.each)
-	w.poll("nothing is owed", func() bool { return w.owed() == 0 }) // what is still looked up might be posted again
+	w.poll("nothing is owed, and no half left over", func() bool { return w.owed() == 0 && w.drafts() == 0 }) // what is still looked up might be posted again
 	w.end()
 
 	late := map[string]bool{}

@@ -10,7 +10,7 @@ CREATE TABLE drafts (
     at           INTEGER NOT NULL,
     abandoned    INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX drafts_by_turn ON drafts (turn);
+CREATE INDEX drafts_by_message ON drafts (message_id);
 
 CREATE TABLE outbox_files (
     delivery TEXT NOT NULL,
