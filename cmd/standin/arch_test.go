@@ -34,7 +34,8 @@ var rooms = map[string][]string{
 	"channels/channeltest":                         {"channels"},
 	"bot":                                          {"bot/policy", "bot/tools", "fallback", "fallback/provider", "channels"},
 	"bot/policy":                                   {"fallback", "channels"},
-	"bot/tools":                                    {"fallback", "fallback/provider", "channels"},
+	"bot/tools":                                    {"bot/netguard", "fallback", "fallback/provider", "channels"},
+	"bot/netguard":                                 {},
 	"bot/operator":                                 {"bot", "fallback", "fallback/provider", "channels"},
 	"cronjobs":                                     {"bot", "fallback", "fallback/provider", "channels"},
 	"heartbeat":                                    {"bot", "bot/policy", "fallback", "fallback/provider", "channels"},
@@ -43,8 +44,8 @@ var rooms = map[string][]string{
 	// Run by hand, imported by nobody; measurements put the daemon before the stand-ins.
 	"scripts": {"bot", "fallback", "store", "channels/slack/slacktest", "fallback/provider", "fallback/provider/providertest"},
 	// The parts of the daemon, which only cmd/standin puts together.
-	"cmd/standin/config":   {"bot", "bot/policy", "channels", "channels/discord", "channels/slack", "fallback", "fallback/provider"},
-	"cmd/standin/daemon":   {"bot", "channels", "channels/discord", "channels/slack", "cmd/standin/config", "fallback", "fallback/provider", "store"},
+	"cmd/standin/config":   {"bot", "bot/policy", "channels", "channels/discord", "channels/slack", "fallback", "fallback/auth", "fallback/provider"},
+	"cmd/standin/daemon":   {"bot", "channels", "channels/discord", "channels/slack", "cmd/standin/config", "fallback", "fallback/auth", "fallback/provider", "store"},
 	"cmd/standin/openclaw": {"cmd/standin/config", "fallback/provider"},
 	"cmd/standin/takeover": {"fallback", "fallback/auth/legacy", "store"},
 	// cmd/standin wires everything and is imported by nobody.
@@ -62,6 +63,7 @@ var homes = map[string][]string{
 	"github.com/bwmarrin/discordgo":         {"channels/discord"},
 	"github.com/gorilla/websocket":          {"channels/slack", "channels/slack/slacktest", "channels/discord", "channels/discord/discordtest", "scripts"},
 	"github.com/slack-go/slack":             {"channels/slack"},
+	"golang.org/x/net/html":                 {"bot/tools"},
 	"github.com/yuin/goldmark":              {"channels/markdown"},
 	"github.com/rivo/uniseg":                {"channels/markdown"},
 	"golang.org/x/oauth2":                   {"fallback/auth"},
@@ -75,6 +77,7 @@ var homes = map[string][]string{
 	"github.com/fsnotify/fsnotify":          {"cmd/standin/daemon"},
 	"github.com/spf13/cobra":                {"cmd/standin"},
 	"github.com/spf13/pflag":                {"cmd/standin"},
+	"github.com/robfig/cron":                {"cronjobs"},
 	"github.com/oklog/ulid":                 {"bot", "channels/console", "cmd/standin"}, // ids are made where things begin
 }
 
