@@ -44,6 +44,8 @@ type Turn struct {
 	// Timeout bounds the run; 0: agents.defaults.timeoutSeconds, negative: no
 	// bound [R25, H15].
 	Timeout time.Duration
+	// Refuse may pass over a candidate of the run: fallback.Ask.Refuse.
+	Refuse func(fallback.Model) *fallback.Verdict
 	// To is where the answer is posted; the zero Address: nowhere.
 	To channels.Address
 	// Judge decides what becomes of an answer; nil: it is kept and posted as it
@@ -122,7 +124,7 @@ func (b *Bot) background(lane, caller context.Context, t Turn) (res Result, err 
 	text := t.Text
 	t.Text = told
 	ask, sess, err := b.ask(ctx, cfg, res.Turn, t)
-	ask.Channel = t.Channel
+	ask.Channel, ask.Refuse = t.Channel, t.Refuse
 	if err == nil {
 		res.Outcome, err = b.Engine.Run(ctx, ask)
 	}

@@ -35,6 +35,9 @@ type Ask struct {
 	// Parent is the session whose selection stands in while this one has none of
 	// its own: a thread's room (3.8) [T4]; "": none.
 	Parent SessionID
+	// Refuse may pass over a candidate for a reason of the caller's, such as its
+	// price [D20]: the verdict is then a Skip. nil, or a nil verdict: no objection.
+	Refuse func(Model) *Verdict
 	// NoProbe: the message itself carried a model directive [T13].
 	NoProbe  bool
 	System   string

@@ -31,7 +31,7 @@ func (w *walk) walk(ctx context.Context) (*Outcome, error) {
 		if err != nil {
 			return nil, err
 		}
-		if verdict.Do == Skip {
+		if verdict = w.refuse(c, verdict); verdict.Do == Skip {
 			w.skip(ctx, c, verdict)
 			continue
 		}

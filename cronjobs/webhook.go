@@ -1,0 +1,150 @@
+package cronjobs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"standin/fallback/provider"
+)
+
+// WebhookCall is one event for a URL.
+type WebhookCall struct {
+	URL   string
+	ID    string       // the same for every try: receivers know a repeat by it
+	Token provider.Key // sent as a bearer token; empty: none
+	Hosts []string     // that need not be public
+	Event any          // as JSON
+}
+
+// webhookEvent is what a URL gets of a finished run [R55].
+type webhookEvent struct {
+	Event  string `json:"event"` // "cron.finished"
+	Action string `json:"action"`
+	Run
+	// Text is the whole answer, or what a person would be told of a failure.
+	Text string `json:"text,omitempty"`
+}
+
+func eventOf(_ Job, r Run, text string) webhookEvent {
+	return webhookEvent{Event: "cron.finished", Action: "finished", Run: r, Text: text}
+}
+
+// Tries of a webhook, and the waits between them.
+const (
+	webhookTries = 3
+	webhookLimit = 30 * time.Second // of one try
+)
+
+// errForGood is a webhook's failure that another try would not mend.
+var errForGood = errors.New("refused")
+
+// callWebhook sends a good run's result and writes down what came of it. The
+// answer is read from the transcript, so that a restart can go on here.
+func (s *Scheduler) callWebhook(ctx context.Context, j Job, r Run) {
+	text := r.Summary
+	if left, err := s.Store.Left(ctx, sessionOf(r), r.Turn); err == nil && left.Text != "" {
+		text = left.Text
+	}
+	cfg := s.Config()
+	call := WebhookCall{URL: j.way().To, ID: string(r.ID), Token: cfg.WebhookToken, Hosts: cfg.WebhookHosts, Event: eventOf(j, r, text)}
+	var err error
+	for try := range webhookTries {
+		if err = s.Post(ctx, call); err == nil || errors.Is(err, errForGood) {
+			break
+		}
+		if try+1 < webhookTries && s.Sleep(s.life, time.Duration(1+4*try)*time.Second) != nil {
+			return // the next start goes on
+		}
+	}
+	r.Delivery.Status, r.Delivery.Error = Delivered, ""
+	if err != nil {
+		r.Delivery.Status, r.Delivery.Error = NotDelivered, provider.Redact(err.Error())
+	}
+	if err := s.delivered(ctx, j, r); err != nil {
+		s.Log.Error("what became of a webhook was not written", "job", j.ID, "run", r.ID, "err", err)
+	}
+}
+
+// postWebhook makes one try. Addresses that are not public are refused after
+// the name was looked up, so that no name leads into the house; redirects are
+// not followed, for they would lead past that.
+func (s *Scheduler) postWebhook(ctx context.Context, c WebhookCall) error {
+	u, err := url.Parse(c.URL)
+	if err != nil {
+		return fmt.Errorf("%w: %q is no URL", errForGood, c.URL)
+	}
+	body, err := json.Marshal(c.Event)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errForGood, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, webhookLimit)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("%w: %w", errForGood, err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "standin")
+	r.Header.Set("Idempotency-Key", c.ID)
+	if !c.Token.Empty() {
+		r.Header.Set("Authorization", "Bearer "+c.Token.Reveal())
+	}
+	dialer := &net.Dialer{Timeout: 10 * time.Second}
+	if !contains(c.Hosts, strings.ToLower(u.Hostname())) && !contains(c.Hosts, strings.ToLower(u.Host)) {
+		dialer.Control = public
+	}
+	client := &http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true, DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		var inner *url.Error
+		if errors.As(err, &inner) {
+			err = inner.Err // without the URL, which may hold a secret
+		}
+		return err
+	}
+	defer answer.Body.Close()
+	said, _ := io.ReadAll(io.LimitReader(answer.Body, 200))
+	switch code := answer.StatusCode; {
+	case code/100 == 2:
+		return nil
+	case code/100 == 3:
+		return fmt.Errorf("%w: it answers %s and redirects are not followed; name the final URL", errForGood, answer.Status)
+	case code/100 == 4 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests:
+		return fmt.Errorf("%w: it answers %s %s", errForGood, answer.Status, oneLine(string(said)))
+	}
+	return fmt.Errorf("it answers %s %s", answer.Status, oneLine(string(said)))
+}
+
+// public refuses connections to addresses that are not public [R55].
+func public(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("%w: %q is no address", errForGood, address)
+	}
+	if inHouse(at.Addr()) {
+		return fmt.Errorf("%w: %s is not a public address; if that is meant, put its host into cron.webhookAllowHosts", errForGood, at.Addr())
+	}
+	return nil
+}
+
+// hostOf is a URL for people: without the path, which may hold a secret.
+func hostOf(text string) string {
+	if u, err := url.Parse(text); err == nil && u.Host != "" {
+		return u.Scheme + "://" + u.Host
+	}
+	return "a webhook"
+}
