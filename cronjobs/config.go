@@ -27,7 +27,7 @@ type Config struct {
 	WebhookHosts     []string
 	SessionRetention time.Duration  // what runs said is kept so long; 0: for ever [R64]
 	KeepLines        int            // of the run log, per job
-	Home             *time.Location // of expressions without a zone
+	Home             *time.Location // of expressions without a zone; nil: this machine's [R15]
 }
 
 // Retry is cron.retry [R43].
@@ -63,7 +63,6 @@ func Defaults() Config {
 		Alert:            Alert{Enabled: true, After: 2, Cooldown: time.Hour},
 		SessionRetention: 24 * time.Hour,
 		KeepLines:        2000,
-		Home:             time.Local,
 	}
 }
 

@@ -23,7 +23,7 @@ func zoneOf(j Job, home *time.Location) *time.Location {
 		}
 	}
 	if home == nil {
-		return time.UTC
+		return time.Local
 	}
 	return home
 }

@@ -23,6 +23,9 @@ func readClock(text, zone string, home *time.Location) (*clock, error) {
 	if err != nil {
 		return nil, err
 	}
+	if home == nil {
+		home = time.Local
+	}
 	if zone != "" {
 		if home, err = loadZone(zone); err != nil {
 			return nil, err

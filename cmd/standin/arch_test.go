@@ -44,8 +44,8 @@ var rooms = map[string][]string{
 	// Run by hand, imported by nobody; measurements put the daemon before the stand-ins.
 	"scripts": {"bot", "fallback", "store", "channels/slack/slacktest", "fallback/provider", "fallback/provider/providertest"},
 	// The parts of the daemon, which only cmd/standin puts together.
-	"cmd/standin/config":   {"bot", "bot/policy", "channels", "channels/discord", "channels/slack", "fallback", "fallback/auth", "fallback/provider"},
-	"cmd/standin/daemon":   {"bot", "channels", "channels/discord", "channels/slack", "cmd/standin/config", "fallback", "fallback/auth", "fallback/provider", "store"},
+	"cmd/standin/config":   {"bot", "bot/policy", "channels", "channels/discord", "channels/slack", "cronjobs", "fallback", "fallback/auth", "fallback/provider"},
+	"cmd/standin/daemon":   {"bot", "channels", "channels/discord", "channels/slack", "cmd/standin/config", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "store"},
 	"cmd/standin/openclaw": {"cmd/standin/config", "fallback/provider"},
 	"cmd/standin/takeover": {"fallback", "fallback/auth/legacy", "store"},
 	// cmd/standin wires everything and is imported by nobody.

@@ -118,6 +118,7 @@ func (c *compiler) compile() *Compiled {
 	b.Rules, out.Accounts = c.readRules()
 	c.readHeartbeats(out)
 	out.Gateway = c.doc.Gateway.settings(out.Accounts)
+	out.Cron = c.readCron()
 	out.Plans = plansOf(f, &b, c.doc)
 	c.warnSinglePoint(out)
 	return out

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"standin/bot"
+	"standin/cronjobs"
 	"standin/fallback"
 	"standin/heartbeat"
 )
@@ -36,6 +37,8 @@ type Compiled struct {
 	// those that are off are among them.
 	Accounts []Account
 	// Gateway is where standin listens, "" nowhere.
+	// Cron is how jobs run.
+	Cron *cronjobs.Config
 	Gateway string
 	// Encryption says how stored secrets are kept.
 	Encryption Encryption

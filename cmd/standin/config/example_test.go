@@ -35,7 +35,7 @@ func example(t *testing.T) string {
 // exampleEnv has the variables that the example refers to.
 var exampleEnv = env("WORKSHOP_API_KEY", "k", "OPENAI_WORK_KEY", "w",
 	"SLACK_BOT_TOKEN", "xoxb-1", "SLACK_APP_TOKEN", "xapp-1", "SLACK_SIGNING_SECRET", "s", "WORK_BOT_TOKEN", "xoxb-2", "WORK_APP_TOKEN", "xapp-2",
-	"DISCORD_BOT_TOKEN", "d", "WORK_DISCORD_TOKEN", "w")
+	"CRON_WEBHOOK_TOKEN", "c", "DISCORD_BOT_TOKEN", "d", "WORK_DISCORD_TOKEN", "w")
 
 // uncommented sets every key that stands in the example without being set: #
 // stands directly before it, or before the section that it belongs to.
@@ -156,7 +156,7 @@ func TestSchemaDefaults(t *testing.T) {
 					t.Errorf("%s: the schema says %v, the code %v", at, s.Default, v)
 				}
 			default:
-				if fmt.Sprint(s.Default) != fmt.Sprint(v) {
+				if code, _ := json.Marshal(v); fmt.Sprint(s.Default) != string(code) {
 					t.Errorf("%s: the schema says %v, the code %v", at, s.Default, v)
 				}
 				seen++

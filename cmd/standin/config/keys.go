@@ -27,6 +27,7 @@ type document struct {
 	Channels channelsKeys  `json:"channels,omitempty" jsonschema_description:"The platforms on which people meet the agents."`
 	Commands commandsKeys  `json:"commands,omitempty" jsonschema_description:"Who may give commands such as /model."`
 	Bindings []bindingKeys `json:"bindings,omitempty" jsonschema_description:"Which agent answers where. Elsewhere the default agent does."`
+	Cron     cronKeys      `json:"cron,omitempty" jsonschema_description:"Jobs that run at a time (standin cron add)."`
 	Gateway  gatewayKeys   `json:"gateway,omitempty" jsonschema_description:"Where standin listens: for /healthz and /readyz, and for Slack in mode http."`
 }
 
@@ -172,6 +173,7 @@ func newDocument() document {
 		Inbox:    inboxKeys{ReplayMaxAge: Duration(b.ReplayMaxAge)},
 		Channels: channelsKeys{Defaults: channelDefaults{GroupPolicy: string(policy.GroupAllowlist)}},
 		Gateway:  gatewayKeys{Bind: bindLoopback},
+		Cron:     usualCron(),
 	}
 }
 
