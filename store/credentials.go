@@ -77,6 +77,12 @@ func OpenCredentials(o Options) *Credentials {
 	return &Credentials{agents: a, close: a.close}
 }
 
+// With adds profiles that config names without storing them, as for a DB.
+func (c *Credentials) With(extra []fallback.Profile) *Credentials {
+	c.extra = extra
+	return c
+}
+
 // ReadCredentials is OpenCredentials for a command that only looks: it makes no
 // file and changes none. extra are profiles that config names, as for a DB.
 func ReadCredentials(o Options, extra []fallback.Profile) *Credentials {

@@ -127,7 +127,7 @@ func (f questionFlags) open(w world, now time.Time) (*inquiry, error) {
 		config.PrintFaults(w.stderr, faults)
 		return nil, exit{exitUsage, fmt.Sprintf("%s cannot be used; mend the lines above (standin check tells when it is right)", path)}
 	}
-	q := &inquiry{now: now, config: conf, credentials: store.ReadCredentials(store.Options{Dir: dir}, conf.Profiles)}
+	q := &inquiry{now: now, config: conf, credentials: store.ReadCredentials(store.Options{Dir: dir, Sealing: store.Sealing(conf.Encryption)}, conf.Profiles)}
 	if _, err := os.Stat(filepath.Join(dir, "standin.sqlite")); errors.Is(err, fs.ErrNotExist) {
 		return q, nil // at most credentials have been stored there
 	}
@@ -143,13 +143,13 @@ func (f questionFlags) open(w world, now time.Time) (*inquiry, error) {
 // be read.
 func idsOf(ctx context.Context, stored *store.Credentials) func(provider string) []string {
 	return func(provider string) []string {
-		profiles, err := stored.Profiles(ctx, store.MainAgent, provider)
+		ids, err := stored.IDs(ctx, store.MainAgent, provider)
 		if err != nil {
 			return nil
 		}
 		names := []string{}
-		for _, p := range profiles {
-			names = append(names, string(p.ID))
+		for _, id := range ids {
+			names = append(names, string(id))
 		}
 		return names
 	}
