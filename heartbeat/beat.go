@@ -2,6 +2,7 @@ package heartbeat
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base32"
 	"errors"
@@ -166,7 +167,7 @@ func Wakes(key string) bool {
 // run asks the model and ends the beat.
 func (b *beat) run(ctx context.Context, rep Report, tasks []Task) Report {
 	if b.id == "" {
-		b.id = turnID(b.seed, b.agent, b.start)
+		b.id = strings.ToLower(rand.Text()[:16])
 	}
 	rep.Turn = b.id
 	b.row.Turn, b.row.Reason, b.row.Began, b.row.Running = b.id, b.reason, b.start, names(tasks)
