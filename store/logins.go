@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 
 	"standin/fallback"
@@ -68,19 +69,25 @@ func (t *tx) putClaim(profile string, c auth.Claim) error {
 	return err
 }
 
-// Swap stores the login's new secret if the stored one is still was.
+// Swap stores the login's new secret if the stored one is still was. What the
+// former token was refused for is over with it, in the same transaction.
 func (c *Credentials) Swap(ctx context.Context, s auth.Stored, was, now provider.Key) (bool, error) {
-	return c.SwapCredential(ctx, fallback.AgentID(s.Owner), was,
-		Credential{ID: fallback.ProfileID(s.Profile), Provider: s.Provider, Type: fallback.OAuth, Secret: now})
+	one := Credential{ID: fallback.ProfileID(s.Profile), Provider: s.Provider, Type: fallback.OAuth, Secret: now}
+	return c.replace(ctx, fallback.AgentID(s.Owner), one, &was, func(t *tx, _, _ bool) error {
+		u, err := readState(t, one.ID)
+		if err != nil || reflect.DeepEqual(u, u.Renewed()) {
+			return err
+		}
+		return writeState(t, one.ID, one.Provider, u.Renewed())
+	})
 }
 
-// FromLogin is the stored form of a login that was just made. Its unknown
-// fields are those of the login that it takes the place of, if the caller gave
-// one.
+// FromLogin is the stored form of a login that was just made.
 func FromLogin(login auth.Credential) (Credential, error) {
+	login.Provider = fallback.NormalProvider(login.Provider)
 	id := fallback.ProfileID(login.ID())
-	if login.Access.Empty() {
-		return Credential{}, fmt.Errorf("login %s has no access token", id)
+	if login.Provider == "" || login.Access.Empty() {
+		return Credential{}, fmt.Errorf("login %s has no provider or no access token", id)
 	}
-	return Credential{ID: id, Provider: fallback.NormalProvider(login.Provider), Type: fallback.OAuth, Secret: login.Secret()}, nil
+	return Credential{ID: id, Provider: login.Provider, Type: fallback.OAuth, Secret: login.Secret()}, nil
 }

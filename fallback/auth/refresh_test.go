@@ -323,14 +323,6 @@ func TestARefusalIsCheckedAgainstTheStore(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
-	bubble(t, "it comes a moment later", func(t *testing.T) {
-		d := newDesk(t, -time.Minute, 0)
-		d.server.Refuse = "refresh_token_reused"
-		time.AfterFunc(500*time.Millisecond, func() { d.put(t, time.Hour, 0) })
-		if _, err := d.token(t); err != nil {
-			t.Errorf("%v", err)
-		}
-	})
 }
 
 // Who logs in anew while the old login is renewed keeps the new one.

@@ -76,17 +76,11 @@ func (r *Refresher) request(ctx context.Context, s Stored, c Credential, mine Cl
 	if err == nil {
 		return r.keep(ctx, s, c.granted(got, r.Now()), mine, agent)
 	}
-	// Before a refusal counts, the store is asked again: whose claim outlived its
-	// lease may have stored the answer that we were refused for [IL-176].
-	for range 2 {
-		if r.changed(ctx, s, agent) {
-			_ = r.Store.Unclaim(ctx, s, mine.Holder, Claim{})
-			return Token{}, true, nil
-		}
-		if !Refused(err) {
-			break
-		}
-		_ = wait(ctx, time.Second)
+	// Before a failure counts, the store is asked again: a claim that outlived its
+	// lease may have brought what we were refused for [IL-176]. One that brings it
+	// later still ends the window that we cause (fallback.Usage.Renewed).
+	if r.changed(ctx, s, agent) {
+		return Token{}, true, r.Store.Unclaim(ctx, s, mine.Holder, Claim{})
 	}
 	valid, now := r.valid(c, refused), r.Now()
 	after := Claim{Spent: mine.Spent, After: now.Add(restOver)}
