@@ -154,6 +154,8 @@ func (b *Bot) background(lane, caller context.Context, t Turn) (res Result, err 
 	switch {
 	case v.Text == "":
 		e.How, e.Why, res.Why = Silent, v.Why, v.Why
+	case t.To != (channels.Address{}) && !b.maySend(ctx, t.Session, t.To):
+		e.How, e.Why, res.Why = Silent, whySendOff, whySendOff
 	case t.To != (channels.Address{}):
 		out := post(res.Turn, channels.Reply, channels.Inbound{To: t.To}, v.Text)
 		e.Posts, res.Posted = []channels.Outbound{out}, out.ID

@@ -174,7 +174,8 @@ func (b *Bot) dispatch(ctx context.Context, cfg *Config, row Accepted) {
 	case toObey:
 		b.obey(ctx, cfg, row, call)
 	case toAnswer:
-		b.answer(cfg, request{row: row, text: policy.WithFiles(b.inline(ctx, cfg, row), row.In.Files)})
+		b.answer(cfg, request{row: row, text: policy.WithFiles(b.inline(ctx, cfg, row), row.In.Files),
+			ambient: row.In.Unasked && cfg.Rules.Speech.RoomEvents})
 	}
 }
 

@@ -46,6 +46,7 @@ type reply struct {
 	choose *fallback.Selection
 	renew  *Renewal
 	queue  *string        // a change of Session.Queue
+	send   *string        // a change of Session.Send
 	change *fallback.Step // what choose or renew comes to, for the journal
 	// choices are offered below the answer to the person who asked [D17].
 	choices []channels.Choice
@@ -67,7 +68,8 @@ func builtin() []Command {
 		{Name: "reset", Args: "[model] [text]", Help: "the same as /new", obey: obeyNew},
 		{Name: "stop", Help: "stop the running answer and drop waiting messages", obey: obeyStop},
 		{Name: "auth", Args: "[list | show | order | clear | disable | enable | probe]", Help: "the credentials: how they stand, and what to do with them", obey: obeyAuth},
-		{Name: "queue", Args: "[mode] [cap:n] [drop:how] | default", Help: "what becomes of messages that wait", obey: obeyQueue},
+		{Name: "queue", Args: "[mode] [cap:n] [debounce:time] [drop:how] | default", Help: "what becomes of messages that wait", obey: obeyQueue},
+		{Name: "send", Args: "on | off | inherit", Help: "whether I may post here at all; for owners", obey: obeySend},
 		{Name: "whoami", Aliases: []string{"id"}, Help: "how I know you", obey: obeyWhoami},
 		{Name: "help", Help: "this list", obey: obeyHelp},
 		{Name: "commands", Args: "[page]", Help: "this list, in pages", obey: obeyHelp},
@@ -101,7 +103,7 @@ func (b *Bot) obey(ctx context.Context, cfg *Config, row Accepted, c call) {
 		b.Log.Error("command failed", "command", c.name, "session", row.Session, "err", err)
 		r = reply{text: sayCommandFailed(c.name)}
 	}
-	e := Ending{Turn: turn, How: Commanded, Why: c.name, Renew: r.renew, Queue: r.queue, change: r.change,
+	e := Ending{Turn: turn, How: Commanded, Why: c.name, Renew: r.renew, Queue: r.queue, Send: r.send, change: r.change,
 		Parent: parentToKeep(row), KeepRoute: cfg.Rules.KeepsRoute(row.In)}
 	if r.choose != nil {
 		e.Choose = &Choice{Session: row.Session, Now: *r.choose}
@@ -118,7 +120,7 @@ func (b *Bot) obey(ctx context.Context, cfg *Config, row Accepted, c call) {
 	if answer.Choices = r.choices; len(r.choices) > 0 {
 		answer.For = row.In.From.ID
 	}
-	if row.In.Command {
+	if row.In.Command && !row.In.Public {
 		answer.Only = row.In.From.ID // the platform's own command is answered to its giver [SL28, D16]
 	}
 	e.Posts = b.refer(cfg, row.In, false, policy.Tag{}, []channels.Outbound{answer})

@@ -15,9 +15,12 @@ type growing struct {
 }
 
 // draft opens a draft where the surface has one and shows that the turn runs.
-// It stands where the answer will.
-func (b *Bot) draft(ctx context.Context, cfg *Config, turn string, in channels.Inbound, batch bool) *growing {
+// It stands where the answer will; an answer that is not for all to see has none.
+func (b *Bot) draft(ctx context.Context, cfg *Config, turn string, in channels.Inbound, batch bool, aloud speech) *growing {
 	g := &growing{}
+	if !aloud.drafts() {
+		return g
+	}
 	where := b.refer(cfg, in, batch, policy.Tag{}, []channels.Outbound{{Kind: channels.Reply, ReplyTo: in.ID}})[0].ReplyTo
 	if d, ok := b.Channels[in.To.Channel].(channels.Drafter); ok {
 		if g.draft = d.Draft(ctx, in.To, where, book{b, turn}); g.draft != nil {

@@ -33,10 +33,14 @@ func (b *Bot) Receive(ctx context.Context, in channels.Inbound) error {
 	}
 	in.Authorized = v.Authorized
 	agent := cfg.Rules.Agent(in, cfg.DefaultAgent)
-	in.Mentioned, _ = cfg.Rules.Addressed(in, agent, cfg.Agents[agent].Name)
+	addressed, why := cfg.Rules.Addressed(in, agent, cfg.Agents[agent].Name)
+	in.Mentioned, in.Unasked = addressed, why == policy.Unasked
+	_, _, command := slashed(cfg, in)
+	if in.Command && !command {
+		return b.ReceiveFor(ctx, in, cfg.Rules.Slash(agent, in), agent)
+	}
 	// A command at the top of a room is about the room, not about the thread that
 	// its answer opens: the room's threads inherit what it chooses [T4, SL18].
-	_, _, command := parseCommand(in.Text)
 	return b.ReceiveFor(ctx, in, cfg.Rules.Session(agent, in, in.Mentioned && !command), agent)
 }
 

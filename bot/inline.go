@@ -12,7 +12,7 @@ import (
 // gives the rest, which goes on as a message [C15]. The answers have ids of the
 // message's own: written twice, after a restart in between, they are posted once.
 func (b *Bot) inline(ctx context.Context, cfg *Config, row Accepted) (rest string) {
-	if !row.In.Authorized {
+	if s, _ := cfg.Rules.Surface(row.In.To); !row.In.Authorized || s.NativeOnly {
 		return row.In.Text // plain text [C2]
 	}
 	names, rest := policy.Inline(row.In.Text)

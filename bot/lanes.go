@@ -91,9 +91,10 @@ func (l *lanes) Join(s fallback.SessionID, j job, q policy.Queue) (gone []reques
 	return gone, why
 }
 
-// Gather takes all waiting messages of the session into its running one, if may
-// says so of them.
-func (l *lanes) Gather(s fallback.SessionID, may func([]*request) bool) {
+// Gather hands all waiting messages of the session over to its running one, if
+// may says so of them: take is called for each, in order. It is called under the
+// lock, so that a Stop finds every message in one of the two.
+func (l *lanes) Gather(s fallback.SessionID, may func([]*request) bool, take func(waiting request)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ln := l.busy[s]
@@ -110,7 +111,7 @@ func (l *lanes) Gather(s fallback.SessionID, may func([]*request) bool) {
 		return
 	}
 	for _, r := range ln.takeLocked(len(waiting)) {
-		ln.current.req.join(r)
+		take(r)
 	}
 }
 

@@ -32,6 +32,7 @@ func (b *Bot) enqueue(r request) (crowdedOut func()) {
 	var q policy.Queue
 	if b.Busy(s) { // else nothing waits, and no mode matters
 		q = b.queueOf(b.life, r.row)
+		r.waited = true
 	}
 	gone, why := b.lanes.Join(s, j, q)
 	return func() {
@@ -44,17 +45,46 @@ func (b *Bot) enqueue(r request) (crowdedOut func()) {
 // gather takes what waits for the session's next turns into this one, where it
 // may be answered together [S26].
 func (b *Bot) gather(ctx context.Context, r *request) {
-	if _, waiting := b.lanes.Depth(r.row.Session); waiting == 0 {
+	if _, waiting := b.lanes.Depth(r.row.Session); waiting == 0 && !r.waited {
 		return
 	}
 	q := b.queueOf(ctx, r.row)
-	b.lanes.Gather(r.row.Session, func(queued []*request) bool {
-		places := []channels.Address{r.row.In.To}
-		for _, w := range queued {
-			places = append(places, w.row.In.To)
+	if q.Mode != policy.Collect {
+		return
+	}
+	for {
+		b.lanes.Gather(r.row.Session, func(queued []*request) bool { return policy.Merges(q, places(r, queued)) }, r.join)
+		rest := q.Debounce - b.Now().Sub(r.row.At) // somebody may still be writing [S25]
+		if !r.waited || rest <= 0 || b.Sleep(ctx, rest) != nil {
+			return
 		}
-		return policy.Merges(q, places)
+	}
+}
+
+// steer gives what people have written in the running turn's own place
+// meanwhile, for the turn to take in before it goes on; "" for nothing. The turn
+// answers these messages too [S24].
+func (b *Bot) steer(ctx context.Context, r *request) string {
+	if _, waiting := b.lanes.Depth(r.row.Session); waiting == 0 || r.ambient {
+		return ""
+	}
+	q := b.queueOf(ctx, r.row)
+	var said []string
+	b.lanes.Gather(r.row.Session, func(queued []*request) bool { return policy.Steers(q, places(r, queued)) }, func(w request) {
+		r.with = append(r.with, w.rows()...) // the message that began the turn stays the one that is answered
+		r.text = policy.Joined([]string{r.text, w.prompt()})
+		said = append(said, w.prompt())
 	})
+	return policy.Joined(said)
+}
+
+// places are where a request and those that wait behind it were written.
+func places(r *request, queued []*request) []channels.Address {
+	all := []channels.Address{r.row.In.To}
+	for _, w := range queued {
+		all = append(all, w.row.In.To)
+	}
+	return all
 }
 
 // queueOf is how the waiting messages of a session are treated [S27].

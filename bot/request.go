@@ -13,6 +13,8 @@ type request struct {
 	with    []Accepted // the other messages
 	missed  []string   // of those, what did not fit the queue and is told in a line each [S25]
 	batch   bool       // they were written one shortly after the other [N29]
+	waited  bool       // its session was busy when it came
+	ambient bool       // nobody expects an answer: a room's event [S36]
 }
 
 // join takes a later request into this one.
@@ -21,6 +23,7 @@ func (r *request) join(later request) {
 	r.row = later.row
 	r.text = policy.Joined([]string{r.text, later.text})
 	r.noProbe = r.noProbe || later.noProbe
+	r.ambient = r.ambient && later.ambient
 	r.missed = append(r.missed, later.missed...)
 }
 

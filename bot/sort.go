@@ -37,7 +37,7 @@ type call struct {
 // steer (C1, C2, S33); in rooms the agent answers only when it is addressed.
 func (b *Bot) sort(cfg *Config, in channels.Inbound) (fate, call) {
 	addressed := in.Chat == channels.Direct || in.Mentioned
-	if name, args, ok := readCommand(cfg, in.Text, addressed); ok {
+	if name, args, ok := readCommand(cfg, in, addressed); ok {
 		cmd := b.command(name)
 		switch {
 		case cmd != nil && in.Authorized:
@@ -73,10 +73,11 @@ func overhears(cfg *Config, in channels.Inbound, c call) bool {
 
 // readCommand reads a message as a command: a slash command, a bare stop word,
 // or one of the configured reset triggers.
-func readCommand(cfg *Config, text string, addressed bool) (name, args string, ok bool) {
-	if name, args, ok = parseCommand(text); ok {
+func readCommand(cfg *Config, in channels.Inbound, addressed bool) (name, args string, ok bool) {
+	if name, args, ok = slashed(cfg, in); ok {
 		return name, args, true
 	}
+	text := in.Text
 	if addressed && isStopWord(text) {
 		return "stop", "", true
 	}
@@ -92,6 +93,14 @@ func readCommand(cfg *Config, text string, addressed bool) (name, args string, o
 		}
 	}
 	return "", "", false
+}
+
+// slashed reads a slash command, where a text may hold one (commands.text) [C18].
+func slashed(cfg *Config, in channels.Inbound) (name, args string, ok bool) {
+	if s, _ := cfg.Rules.Surface(in.To); s.NativeOnly && !in.Command {
+		return "", "", false
+	}
+	return parseCommand(in.Text)
 }
 
 // parseCommand reads "/name args". The name is letters, digits, "-" and "_"

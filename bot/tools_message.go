@@ -35,6 +35,9 @@ func (b *Bot) messageTool() tools.Tool {
 			if err != nil {
 				return tools.Result{}, err
 			}
+			if !b.maySend(ctx, at.Session, to) {
+				return tools.Result{}, errors.New("posting is switched off for this conversation (/send, session.sendPolicy)")
+			}
 			out := channels.Outbound{ID: b.ID() + "-x", To: to, Kind: channels.Reply, Text: in.Text}
 			if err := b.Post(ctx, out); err != nil {
 				return tools.Result{}, fmt.Errorf("not sent: %w", err)

@@ -53,11 +53,14 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 		in: &in, rows: r.ids(), tainted: around.text != prompt, before: around.before})
 	ask.NoProbe = r.noProbe
 	e = Ending{Session: r.row.Session, Epoch: sess.Epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: prompt, At: asked}}}
+	aloud := b.speech(cfg, r, sess, ask.Tools)
+	ask.System = instructions(ask.System, aloud.hint())
 	var out *fallback.Outcome
 	if err == nil {
-		d := b.draft(ctx, cfg, turn, in, r.batch)
+		d := b.draft(ctx, cfg, turn, in, r.batch, aloud)
 		defer func() { d.end(out != nil) }()
 		ask.OnText, ask.OnDiscard, ask.OnRound = d.text, d.discard, d.round
+		ask.Steer = func() string { return b.steer(ctx, r) }
 		out, err = b.Engine.Run(ctx, ask)
 		if errors.Is(context.Cause(ctx), errStopped) {
 			out, err = nil, errStopped // an answer that crosses the /stop is too late
@@ -66,12 +69,14 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 	if err != nil {
 		e.Entries = b.done(turn, ask, err, e.Entries)
 		e, done = b.failed(ctx, turn, in, e, err)
+		aloud.apply(&e)
 		b.referAll(cfg, in, r.batch, policy.Tag{}, &e)
 		return e, done
 	}
 	e.Entries = exchange(turn, ask.Tools, out.Said, out.Used, e.Entries)
 	e, tag := b.answered(cfg, turn, r.row, e, out, sentBy(ask.Tools), sess.LastInteraction)
 	around.told(&e)
+	aloud.apply(&e)
 	b.referAll(cfg, in, r.batch, tag, &e)
 	return e, true
 }

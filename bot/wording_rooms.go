@@ -20,7 +20,7 @@ func sayPairing(p Pairing) string {
 // sayQueue tells what becomes of waiting messages now.
 func sayQueue(q policy.Queue, waiting int) string {
 	does := map[policy.Mode]string{
-		policy.Steer:     "each is answered by itself, in order (there are no tool calls yet to steer)",
+		policy.Steer:     "the running answer takes them in when its tools have come back, and else each is answered by itself, in order",
 		policy.FollowUp:  "each is answered by itself, in order",
 		policy.Collect:   "those of one place are answered together",
 		policy.Interrupt: "the newest one stops the running answer",
@@ -30,6 +30,9 @@ func sayQueue(q policy.Queue, waiting int) string {
 		policy.DropOld:   "the oldest are dropped",
 		policy.DropNew:   "new ones are dropped",
 	}[q.Drop])
+	if q.Mode == policy.Collect && q.Debounce > 0 {
+		s += fmt.Sprintf(" Their answer begins once it has been quiet for %s.", q.Debounce)
+	}
 	if waiting > 0 {
 		s += fmt.Sprintf(" %s now.", count(waiting, "message waits", "messages wait"))
 	}
@@ -37,5 +40,35 @@ func sayQueue(q policy.Queue, waiting int) string {
 }
 
 func sayQueueRefused(err error) string {
-	return fmt.Sprintf("That does not work: %s. Nothing has changed. An example: /queue collect cap:10 drop:old; back to the configured setting: /queue default.", err)
+	return fmt.Sprintf("That does not work: %s. Nothing has changed. An example: /queue collect cap:10 debounce:2s drop:old; back to the configured setting: /queue default.", err)
 }
+
+// saySend tells whether the session's turns are posted.
+func saySend(own string, allowed bool) string {
+	s := "I post my answers here"
+	if !allowed {
+		s = "I post nothing here but the answers of commands; I still read what is said to me"
+	}
+	switch own {
+	case "":
+		return s + ", as the configuration says. /send on or /send off changes it for this session."
+	case "on":
+		return s + ", because of /send on. /send inherit goes back to the configuration."
+	}
+	return s + ", because of /send off. /send on lets me answer again; /send inherit goes back to the configuration."
+}
+
+func saySendRefused(arg string) string {
+	return fmt.Sprintf("I don't know %q. Nothing has changed. Use /send on, /send off, or /send inherit to go by the configuration.", arg)
+}
+
+// sayOwnersOnly refuses a command that is the owner's.
+func sayOwnersOnly(name string) string {
+	return fmt.Sprintf("/%s is for my owner. Nothing has changed. Owners are named in commands.ownerAllowFrom; /whoami tells your id.", name)
+}
+
+// What a model is told of how it is heard [S35, S36].
+const (
+	hintByTool    = "(Your final text is not posted. To say something to people here, use the tool message.)"
+	hintRoomEvent = "(This was said in the room and not to you. Nobody expects an answer, and your final text is not posted. Only if it matters that you speak, use the tool message.)"
+)

@@ -57,6 +57,8 @@ type Inbound struct {
 	// message is in a thread already or the surface has none [SL18].
 	ThreadRoot string
 	Files      []File
+	// Unasked: it counts as addressed only because its room asks for no mention [S36].
+	Unasked bool
 	// Public lets all see the answer of a Command; else its giver alone does.
 	Public bool
 	// Happening is what happened, where this tells of no message; nil for a message.

@@ -21,6 +21,7 @@ type facts struct {
 	Command        bool       `json:"command,omitempty"`
 	ThreadRoot     string     `json:"threadRoot,omitempty"`
 	Public         bool       `json:"public,omitempty"`
+	Unasked        bool       `json:"unasked,omitempty"`
 	Files          []fileFact `json:"files,omitempty"`
 }
 
@@ -35,7 +36,7 @@ type fileFact struct {
 // factsOf gives the column's text, "" when there is nothing to say.
 func factsOf(in channels.Inbound) (string, error) {
 	f := facts{Bot: in.Bot, Implicit: in.Implicit, MentionsOthers: in.MentionsOthers, Guild: in.Guild, Parent: in.Parent,
-		Roles: in.Roles, Command: in.Command, ThreadRoot: in.ThreadRoot, Public: in.Public}
+		Roles: in.Roles, Command: in.Command, ThreadRoot: in.ThreadRoot, Public: in.Public, Unasked: in.Unasked}
 	for _, file := range in.Files {
 		f.Files = append(f.Files, fileFact{file.Name, file.Type, file.Size})
 	}
@@ -51,7 +52,7 @@ func readFacts(text string, in *channels.Inbound) error {
 		return fmt.Errorf("facts of message %s: %w", in.ID, err)
 	}
 	in.Bot, in.Implicit, in.MentionsOthers, in.Guild, in.Parent = f.Bot, f.Implicit, f.MentionsOthers, f.Guild, f.Parent
-	in.Roles, in.Command, in.ThreadRoot, in.Public = f.Roles, f.Command, f.ThreadRoot, f.Public
+	in.Roles, in.Command, in.ThreadRoot, in.Public, in.Unasked = f.Roles, f.Command, f.ThreadRoot, f.Public, f.Unasked
 	for _, file := range f.Files {
 		in.Files = append(in.Files, channels.File{Name: file.Name, Type: file.Type, Size: file.Size})
 	}

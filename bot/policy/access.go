@@ -162,7 +162,7 @@ func (r Rules) mayCommand(s Surface, in channels.Inbound, k Known) bool {
 		return Lists(sole, in)
 	}
 	switch {
-	case k.Owner, Lists(r.Commands.Owners, in), Lists(s.AllowFrom, in):
+	case r.Commands.Anybody, k.Owner, Lists(r.Commands.Owners, in), Lists(s.AllowFrom, in):
 		return true
 	case in.Chat == channels.Direct:
 		return k.Paired

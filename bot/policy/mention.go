@@ -10,7 +10,8 @@ import (
 )
 
 // Addressed tells whether a message that was let in speaks to the agent, and if
-// not, why [SL12, D6]. names are the agent's: as a word they are a mention too.
+// not, why [SL12, D6]; Unasked says why of a message that counts as addressed
+// only because its room asks for no mention [S36]. names are the agent's: as a word they are a mention too.
 func (r Rules) Addressed(in channels.Inbound, agent fallback.AgentID, names ...string) (addressed bool, why string) {
 	s, known := r.Surface(in.To)
 	switch {
@@ -28,10 +29,14 @@ func (r Rules) Addressed(in channels.Inbound, agent fallback.AgentID, names ...s
 	case in.Implicit && !s.ThreadsAsk:
 		return true, ""
 	case rule.Mention != nil && !*rule.Mention:
-		return true, ""
+		return true, Unasked
 	}
 	return false, "ambient"
 }
+
+// Unasked is said of what was not said to the agent in a room without
+// requireMention.
+const Unasked = "no mention is asked for"
 
 // matches tells whether a pattern or a name of the agent stands in the text.
 func (r Rules) matches(text string, agent fallback.AgentID, names []string) bool {

@@ -49,7 +49,7 @@ func TestAddressed(t *testing.T) { // SL12, D6, S17
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, why := c.r.Addressed(c.in, "main", "Standin")
-			if got != c.want || got == (why != "") {
+			if got != c.want || !got && why == "" {
 				t.Errorf("addressed %v (%s), want %v", got, why, c.want)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"standin/channels"
@@ -15,8 +16,8 @@ type Mode string
 
 // The modes of the queue [S24].
 const (
-	// Steer would tell the running turn at its next tool call. There are no tool
-	// calls yet, so it does what FollowUp does.
+	// Steer tells the running turn of those of its place when its tools have come
+	// back; what comes later gets a turn of its own.
 	Steer     Mode = "steer"
 	FollowUp  Mode = "followup"  // each gets a turn of its own
 	Collect   Mode = "collect"   // those of one place get one turn together
@@ -39,6 +40,10 @@ type Queue struct {
 	Mode Mode     // mode
 	Cap  int      // cap: how many may wait; 20 by default
 	Drop Overflow // drop; summarize by default
+	// Debounce is how long it must have been quiet before those that are
+	// collected get their turn (debounceMs); half a second by default, negative is
+	// none.
+	Debounce time.Duration
 }
 
 // Queues are the settings of all sessions [S27].
@@ -47,7 +52,10 @@ type Queues struct {
 	ByChannel map[string]Mode // messages.queue.byChannel
 }
 
-const queueCap = 20
+const (
+	queueCap      = 20
+	queueDebounce = 500 * time.Millisecond
+)
 
 // Of gives the queue of a session: its own setting, then the channel's, then
 // the general one, then steer [S27].
@@ -62,6 +70,9 @@ func (q Queues) Of(own Queue, channel string) Queue {
 	if all.Drop == "" {
 		all.Drop = Summarize
 	}
+	if all.Debounce == 0 {
+		all.Debounce = queueDebounce
+	}
 	return all
 }
 
@@ -75,6 +86,9 @@ func (q Queue) Merged(change Queue) Queue {
 	}
 	if change.Drop != "" {
 		q.Drop = change.Drop
+	}
+	if change.Debounce != 0 {
+		q.Debounce = change.Debounce
 	}
 	return q
 }
@@ -93,8 +107,15 @@ func ParseQueue(text string) (q Queue, err error) {
 			if q.Drop = Overflow(value); q.Drop != Summarize && q.Drop != DropOld && q.Drop != DropNew {
 				return Queue{}, fmt.Errorf("drop is summarize, old or new, not %q", value)
 			}
+		case option && name == "debounce":
+			if q.Debounce, err = time.ParseDuration(value); err != nil || q.Debounce < 0 || q.Debounce > time.Minute {
+				return Queue{}, fmt.Errorf("debounce needs a time up to a minute, such as 500ms or 2s, not %q", value)
+			}
+			if q.Debounce == 0 {
+				q.Debounce = -1
+			}
 		case option:
-			return Queue{}, fmt.Errorf("there is no setting %q, only cap and drop", name)
+			return Queue{}, fmt.Errorf("there is no setting %q, only cap, debounce and drop", name)
 		default:
 			if q.Mode = ModeOf(word); q.Mode == "" {
 				return Queue{}, errors.New("the modes are steer, followup, collect and interrupt")
@@ -127,15 +148,25 @@ func (q Queue) String() string {
 	if q.Drop != "" {
 		words = append(words, "drop:"+string(q.Drop))
 	}
+	if q.Debounce != 0 {
+		words = append(words, "debounce:"+max(q.Debounce, 0).String())
+	}
 	return strings.Join(words, " ")
 }
 
 // Merges tells whether waiting messages get one turn together: only if all of
 // them came from one place, or an answer would land in the wrong thread [S26].
 func Merges(q Queue, waiting []channels.Address) bool {
-	if q.Mode != Collect {
-		return false
-	}
+	return q.Mode == Collect && onePlace(waiting)
+}
+
+// Steers tells whether waiting messages are told to the turn that runs: as with
+// Merges, only if they came from its place [S24].
+func Steers(q Queue, waiting []channels.Address) bool {
+	return q.Mode == Steer && onePlace(waiting)
+}
+
+func onePlace(waiting []channels.Address) bool {
 	for _, to := range waiting {
 		if to != waiting[0] {
 			return false

@@ -125,11 +125,12 @@ func TestQueueSettings(t *testing.T) { // S24, S25, S27
 	for _, c := range []struct {
 		name, own, channel, want string
 	}{
-		{"nothing set", "", "console", "followup cap:20 drop:summarize"},
-		{"the channel's", "", "slack", "collect cap:20 drop:summarize"},
-		{"the session's own", "interrupt cap:3", "slack", "interrupt cap:3 drop:summarize"},
-		{"a part of it", "drop:old", "slack", "collect cap:20 drop:old"},
-		{"a former name", "queue", "slack", "steer cap:20 drop:summarize"},
+		{"nothing set", "", "console", "followup cap:20 drop:summarize debounce:500ms"},
+		{"the channel's", "", "slack", "collect cap:20 drop:summarize debounce:500ms"},
+		{"the session's own", "interrupt cap:3", "slack", "interrupt cap:3 drop:summarize debounce:500ms"},
+		{"a part of it", "drop:old", "slack", "collect cap:20 drop:old debounce:500ms"},
+		{"none of it", "collect debounce:0s", "slack", "collect cap:20 drop:summarize debounce:0s"},
+		{"a former name", "queue", "slack", "steer cap:20 drop:summarize debounce:500ms"},
 	} {
 		own, err := ParseQueue(c.own)
 		if got := q.Of(own, c.channel).String(); err != nil || got != c.want {
@@ -139,7 +140,7 @@ func TestQueueSettings(t *testing.T) { // S24, S25, S27
 	if got := (Queues{}).Of(Queue{}, "x").Mode; got != Steer {
 		t.Errorf("mode %s by default", got)
 	}
-	for _, bad := range []string{"fast", "cap:0", "cap:x", "drop:all", "colour:red"} {
+	for _, bad := range []string{"fast", "cap:0", "cap:x", "drop:all", "colour:red", "debounce:soon", "debounce:2h"} {
 		if _, err := ParseQueue(bad); err == nil {
 			t.Errorf("%q passes", bad)
 		}
@@ -150,9 +151,10 @@ func TestQueueSettings(t *testing.T) { // S24, S25, S27
 func TestQueueRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := Queue{
-			Mode: rapid.SampledFrom([]Mode{"", Steer, FollowUp, Collect, Interrupt}).Draw(t, "mode"),
-			Cap:  rapid.IntRange(0, 1000).Draw(t, "cap"),
-			Drop: rapid.SampledFrom([]Overflow{"", Summarize, DropOld, DropNew}).Draw(t, "drop"),
+			Mode:     rapid.SampledFrom([]Mode{"", Steer, FollowUp, Collect, Interrupt}).Draw(t, "mode"),
+			Cap:      rapid.IntRange(0, 1000).Draw(t, "cap"),
+			Drop:     rapid.SampledFrom([]Overflow{"", Summarize, DropOld, DropNew}).Draw(t, "drop"),
+			Debounce: rapid.SampledFrom([]time.Duration{0, -1, time.Millisecond, 2 * time.Second, time.Minute}).Draw(t, "debounce"),
 		}
 		if got, err := ParseQueue(q.String()); err != nil || got != q {
 			t.Fatalf("%q is read as %+v, %v", q, got, err)
@@ -170,6 +172,9 @@ func TestMerges(t *testing.T) { // S26, queue-02
 	}
 	if Merges(Queue{Mode: FollowUp}, []channels.Address{a, a}) {
 		t.Error("followup is collected")
+	}
+	if !Steers(Queue{Mode: Steer}, []channels.Address{a, a}) || Steers(Queue{Mode: Steer}, []channels.Address{a, b}) || Steers(Queue{Mode: FollowUp}, []channels.Address{a, a}) {
+		t.Error("a running turn is told of the wrong messages")
 	}
 }
 

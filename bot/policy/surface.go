@@ -31,6 +31,9 @@ type Rules struct {
 	Resets Resets
 	// Queue says what becomes of messages that come while a turn runs (messages.queue) [S24–S27].
 	Queue Queues
+	// Speech says what of its turns an agent says aloud (messages.visibleReplies,
+	// messages.groupChat.unmentionedInbound, session.sendPolicy).
+	Speech Speech
 	// Debounce is how long a message waits for more by the same sender
 	// (messages.inbound.debounceMs); DebounceBy overrides it by channel name
 	// (messages.inbound.byChannel) [S32]. 0: not at all.
@@ -147,6 +150,9 @@ type Commands struct {
 	// Owners may give commands wherever they are let in, and are asked for beside
 	// a bot (commands.ownerAllowFrom): ids, with the channel in front ("slack:U1") or without.
 	Owners []string
+	// Anybody who was let in may give commands (commands.useAccessGroups: false),
+	// where AllowFrom does not say otherwise.
+	Anybody bool
 }
 
 // Surface gives the rules of an account. known is false when the channel has
