@@ -75,32 +75,36 @@ func (j Job) missing(ctx context.Context, s Source) (in store.Incoming, err erro
 }
 
 // FirstUse takes credentials/oauth.json in when a daemon starts on a folder that
-// has one [M15], and tells the log of the older files that wait for a person
-// [IL-011]. It gives those, and never keeps a daemon from starting.
+// has one [M15], and tells the log of each older file that holds what the store
+// does not [IL-011]. It gives those, and never keeps a daemon from starting.
 func FirstUse(ctx context.Context, dir string, v Vault, log *slog.Logger, now time.Time) (waiting []Source) {
 	sources, err := Find(dir)
 	if err != nil {
 		log.Warn("older credential files were not looked for", "dir", dir, "err", err)
 	}
-	job := Job{Vault: v, Write: true, Own: true, Who: "standin", Now: now}
+	var logins, others []Source
 	for _, s := range sources {
-		if s.Kind != legacy.OAuth {
-			waiting = append(waiting, s)
-			continue
-		}
-		for _, o := range job.Take(ctx, []Source{s}) {
-			if len(o.Taken) > 0 && o.Err == nil {
-				log.Info("logins of an older file taken over", "file", s.Path, "profiles", o.Taken, "backup", o.Backup)
-			}
-			if !o.Done() {
-				log.Warn("an older file of logins waits: standin doctor says why", "file", s.Path)
-				waiting = append(waiting, s)
-			}
+		if s.Kind == legacy.OAuth {
+			logins = append(logins, s)
+		} else {
+			others = append(others, s)
 		}
 	}
-	for _, s := range waiting {
-		if s.Kind != legacy.OAuth {
-			log.Warn("an older file of credentials is not used: standin doctor --fix takes it over", "file", s.Path)
+	job := Job{Vault: v, Own: true, Who: "standin", Now: now}
+	for _, o := range job.Take(ctx, others) { // only to look: main's own files go before oauth.json
+		if !o.Done() || len(o.Taken) > 0 {
+			log.Warn("an older file of credentials is not used: standin doctor --fix takes it over", "file", o.Path)
+			waiting = append(waiting, o.Source)
+		}
+	}
+	job.Write = true
+	for _, o := range job.Take(ctx, logins) {
+		if len(o.Taken) > 0 && o.Err == nil {
+			log.Info("logins of an older file taken over", "file", o.Path, "profiles", o.Taken, "backup", o.Backup)
+		}
+		if !o.Done() {
+			log.Warn("an older file of logins is not used, or not put away: standin doctor says why", "file", o.Path)
+			waiting = append(waiting, o.Source)
 		}
 	}
 	return waiting
