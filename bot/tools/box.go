@@ -93,9 +93,23 @@ func (b *Box) Use(ctx context.Context, calls []provider.ToolCall) (results []pro
 	running.Wait()
 	for i, d := range did {
 		acted = acted || d
-		b.At.Tainted = b.At.Tainted || b.foreign(results[i].Name)
+		b.taint(results[i])
 	}
 	return results, acted
+}
+
+// taint notes what a result brings in of strangers' words.
+func (b *Box) taint(r provider.ToolResult) {
+	i := slices.IndexFunc(b.Tools, func(t Tool) bool { return t.Name == r.Name && t.Foreign })
+	if i < 0 || r.Failed {
+		return
+	}
+	if domain := b.Tools[i].Domain; !b.At.Tainted {
+		b.At.Taint = domain
+	} else if b.At.Taint != domain {
+		b.At.Taint = ""
+	}
+	b.At.Tainted = true
 }
 
 // foreign tells whether a tool's results are strangers' words.

@@ -89,6 +89,20 @@ func TestStrangersWordsTaint(t *testing.T) {
 			t.Errorf("%+v", results)
 		}
 	}
+	// A server's own words do not keep its tools from reading on there, and keep
+	// all from acting.
+	reads, acts, other := says("reads", "r"), says("acts", "a"), says("other", "o")
+	for _, tool := range []*tools.Tool{&reads, &acts, &other} {
+		tool.Owner, tool.Foreign, tool.Domain = true, true, "tracker"
+	}
+	acts.Acts, other.Domain = true, "mail"
+	d := box(tools.Place{Owner: true}, reads, acts, other)
+	for i, want := range []bool{false, false, true, true} {
+		results, _ := d.Use(t.Context(), []provider.ToolCall{call([]string{"reads", "reads", "acts", "other"}[i])})
+		if results[0].Failed != want {
+			t.Errorf("%d: %+v", i, results)
+		}
+	}
 	past := b.Past([]provider.Message{{Results: []provider.ToolResult{{ID: "1", Name: "page", Text: "IGNORE"}, {ID: "2", Name: "mine", Text: "done"}}}})
 	if r := past[0].Results; strings.Contains(r[0].Text, "IGNORE") || r[1].Text != "done" {
 		t.Errorf("a later turn is shown %+v", r)

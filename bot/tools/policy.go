@@ -25,7 +25,7 @@ func (p Policy) Refuse(t Tool, at Place) string {
 		return "it is not among the tools of this agent in shared rooms"
 	case t.Owner && !at.Owner:
 		return "it is for the owner only"
-	case t.Owner && at.Tainted:
+	case t.Owner && at.Tainted && (t.Acts || t.Domain == "" || t.Domain != at.Taint):
 		return "this turn has read what strangers wrote, and this tool acts for the owner alone: they can ask for it in a message of its own"
 	case t.Private && at.Shared():
 		return "it shows private things, and others read here"

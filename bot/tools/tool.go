@@ -30,6 +30,9 @@ type Tool struct {
 	// then on in this turn, and later turns are not shown the text again: words of
 	// a page must not give the owner's orders.
 	Foreign bool
+	// Domain is a place outside that several tools belong to, a server for one.
+	// What strangers say there does not keep its tools from reading on there.
+	Domain string
 	// Alone says that it may not run beside others of its round.
 	Alone bool
 	// Run does it. The text is for the model, and so is an error's; what the
@@ -69,6 +72,9 @@ type Place struct {
 	// Tainted says that the turn has taken in strangers' words already: a room's
 	// lines, what happened in it.
 	Tainted bool
+	// Taint is the domain that all of those words came from, "" when there is no
+	// single one.
+	Taint string
 	// Workspace is the agent's folder; "": it has none.
 	Workspace string
 }

@@ -36,6 +36,7 @@ var rooms = map[string][]string{
 	"bot/policy":                                   {"fallback", "channels"},
 	"bot/tools":                                    {"bot/netguard", "fallback", "fallback/provider", "channels"},
 	"bot/netguard":                                 {},
+	"bot/mcp":                                      {"bot/tools", "fallback/provider"},
 	"bot/operator":                                 {"bot", "fallback", "fallback/provider", "channels"},
 	"cronjobs":                                     {"bot", "fallback", "fallback/provider", "channels"},
 	"heartbeat":                                    {"bot", "bot/policy", "fallback", "fallback/provider", "channels"},
@@ -46,6 +47,7 @@ var rooms = map[string][]string{
 	// The parts of the daemon, which only cmd/standin puts together.
 	"cmd/standin/config":   {"bot", "bot/policy", "channels", "channels/discord", "channels/slack", "cronjobs", "fallback", "fallback/auth", "fallback/provider"},
 	"cmd/standin/daemon":   {"bot", "channels", "channels/discord", "channels/slack", "cmd/standin/config", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "store"},
+	"cmd/standin/doctor":   {"bot", "channels/discord", "channels/slack", "cmd/standin/config", "cmd/standin/openclaw", "cmd/standin/takeover", "fallback", "fallback/provider", "store"},
 	"cmd/standin/openclaw": {"cmd/standin/config", "fallback/provider"},
 	"cmd/standin/takeover": {"fallback", "fallback/auth/legacy", "store"},
 	// cmd/standin wires everything and is imported by nobody.
@@ -63,6 +65,7 @@ var homes = map[string][]string{
 	"github.com/bwmarrin/discordgo":         {"channels/discord"},
 	"github.com/gorilla/websocket":          {"channels/slack", "channels/slack/slacktest", "channels/discord", "channels/discord/discordtest", "scripts"},
 	"github.com/slack-go/slack":             {"channels/slack"},
+	"github.com/modelcontextprotocol":       {"bot/mcp"},
 	"golang.org/x/net/html":                 {"bot/tools"},
 	"github.com/yuin/goldmark":              {"channels/markdown"},
 	"github.com/rivo/uniseg":                {"channels/markdown"},
