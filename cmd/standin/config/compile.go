@@ -112,6 +112,7 @@ func (c *compiler) compile() *Compiled {
 	b.DefaultAgent = f.DefaultAgent
 
 	c.readAuth(f)
+	out.Logins = c.readLogins()
 	out.Encryption = c.readEncryption()
 	out.Profiles, f.Named = c.profiles, c.profiles
 	f.SkipTTL, out.RetryMaxWait = c.readKnobs()

@@ -17,6 +17,7 @@ import (
 	"standin/bot"
 	"standin/cronjobs"
 	"standin/fallback"
+	"standin/fallback/auth"
 	"standin/heartbeat"
 )
 
@@ -40,6 +41,9 @@ type Compiled struct {
 	// Cron is how jobs run.
 	Cron *cronjobs.Config
 	Gateway string
+	// Logins are the vendors whose OAuth logins can be made and renewed, by
+	// provider: those that are built in, as config changes them, and its own.
+	Logins map[string]auth.Vendor
 	// Encryption says how stored secrets are kept.
 	Encryption Encryption
 	// Heartbeats says who has a heartbeat and how.

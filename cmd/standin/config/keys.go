@@ -75,6 +75,7 @@ type useOfOne struct {
 type authKeys struct {
 	Profiles   map[string]profileKeys `json:"profiles,omitempty" jsonschema_description:"Credentials by id, such as openai:work."`
 	Order      map[string][]string    `json:"order,omitempty" jsonschema_description:"The order in which a provider's profiles are used; without it they take turns."`
+	OAuth      map[string]oauthKeys   `json:"oauth,omitempty" jsonschema_description:"Where logins are made, by provider. OpenAI's are built in."`
 	Encryption encryptionKeys         `json:"encryption,omitempty" jsonschema_description:"Whether stored secrets are encrypted; off without one of its keys."`
 	Cooldowns  cooldownKeys           `json:"cooldowns,omitempty" jsonschema_description:"How long a credential rests after a failure."`
 }
