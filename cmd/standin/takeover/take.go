@@ -47,6 +47,7 @@ type Outcome struct {
 	Source
 	Taken   []string         // ids that were missing and are stored now, or would be
 	Same    []string         // ids that are stored with this very secret
+	Logins  []string         // those of Taken that renew themselves
 	Kept    []string         // ids that are stored with another secret, which stays
 	Refused []legacy.Refusal // what cannot be stored; the file stays for its sake
 	Err     error            // why the file as a whole was left alone
@@ -119,6 +120,9 @@ func (j Job) agent(ctx context.Context, sources []Source) []Outcome {
 				coming[id] = one.Secret.Reveal()
 				in.Credentials = append(in.Credentials, store.Credential{ID: id, Provider: one.Provider, Type: fallback.CredentialType(one.Type), Secret: one.Secret})
 				out[i].Taken = append(out[i].Taken, one.ID)
+				if one.Type == string(fallback.OAuth) {
+					out[i].Logins = append(out[i].Logins, one.ID)
+				}
 			case sameSecret(secret, one.Secret.Reveal()):
 				out[i].Same = append(out[i].Same, one.ID)
 			default:
