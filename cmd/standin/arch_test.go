@@ -50,6 +50,8 @@ var rooms = map[string][]string{
 	"cmd/standin/doctor":   {"bot", "channels/discord", "channels/slack", "cmd/standin/config", "cmd/standin/openclaw", "cmd/standin/takeover", "fallback", "fallback/provider", "store"},
 	"cmd/standin/openclaw": {"cmd/standin/config", "fallback/provider"},
 	"cmd/standin/takeover": {"fallback", "fallback/auth/legacy", "store"},
+	// Plays the daemon instead of running it.
+	"cmd/standin/rehearsal": {"bot", "channels", "cmd/standin/config", "cmd/standin/daemon", "fallback", "fallback/provider", "fallback/provider/providertest", "store"},
 	// cmd/standin wires everything and is imported by nobody.
 	"cmd/standin": {"*"},
 }
@@ -75,7 +77,7 @@ var homes = map[string][]string{
 	"github.com/charmbracelet/x/ansi":       {"channels/console"},
 	"github.com/muesli/cancelreader":        {"channels/console"},
 	"github.com/goccy/go-yaml":              {"cmd/standin/config"},
-	"github.com/invopop/jsonschema":         {"cmd/standin/config", "cmd/standin"},
+	"github.com/invopop/jsonschema":         {"cmd/standin/config", "cmd/standin/rehearsal"},
 	"github.com/santhosh-tekuri/jsonschema": {"cmd/standin/config"},
 	"github.com/fsnotify/fsnotify":          {"cmd/standin/daemon"},
 	"github.com/spf13/cobra":                {"cmd/standin"},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"standin/bot"
 	"standin/cmd/standin/config"
+	"standin/cmd/standin/rehearsal"
 	"standin/fallback"
 	"standin/fallback/provider"
 )
@@ -117,13 +117,9 @@ type playedVendors struct {
 // Call implements provider.Caller.
 func (v playedVendors) Call(_ context.Context, c provider.Call) (*provider.Reply, error) {
 	m := fallback.Model{Provider: c.Endpoint.Provider, Name: c.Model}
-	r := &rule{vendorKeys: effect(v.effects.effectOf(m, fallback.ProfileID(c.Profile))), left: -1}
-	if r.Hang {
-		limit, which := firstLimit(c.Limits)
-		v.clock.pass(limit)
-		return nil, cut(&c, which, errors.New(string(which)), "")
-	}
-	return r.answer(&c, v.clock.now)
+	reply, took, err := rehearsal.Answer(v.effects.effectOf(m, fallback.ProfileID(c.Profile)), &c, v.clock.now)
+	v.clock.pass(took)
+	return reply, err
 }
 
 // playedSteps collects what the engine records.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
+	"standin/cmd/standin/rehearsal"
 	"standin/fallback"
 )
 
@@ -54,8 +54,8 @@ func parseWhatIf(part string) (whatIf, error) {
 	if whom == "" {
 		return bad("names no model; write provider/model, provider/* or *")
 	}
-	if !knownEffect(effect) {
-		return bad("%q is no effect; it may be an HTTP status such as 429, or %s", effect, strings.Join(effectWords(), ", "))
+	if !rehearsal.KnownEffect(effect) {
+		return bad("%q is no effect; it may be an HTTP status such as 429, or %s", effect, strings.Join(rehearsal.EffectWords(), ", "))
 	}
 	if ref, profile, ok := strings.Cut(whom, "@"); ok && (ref == "*" || strings.HasSuffix(ref, "/*")) {
 		whom, p.profile = ref, fallback.ProfileID(profile)
@@ -115,12 +115,5 @@ func (s simulation) effectOf(m fallback.Model, profile fallback.ProfileID) strin
 			return p.effect
 		}
 	}
-	return effectOK
-}
-
-func knownEffect(word string) bool {
-	if n, err := strconv.Atoi(word); err == nil {
-		return len(word) == 3 && n >= 400 && n <= 599
-	}
-	return slices.Contains(effectWords(), word)
+	return rehearsal.EffectOK
 }

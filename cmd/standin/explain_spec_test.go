@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"standin/cmd/standin/rehearsal"
 	"standin/fallback"
 	"standin/fallback/provider"
 )
@@ -50,7 +51,7 @@ func TestTheMostExactPatternWins(t *testing.T) {
 			t.Errorf("%s with %s: %s, want %s", c.model, c.profile, got, c.want)
 		}
 	}
-	if got := (simulation{}).effectOf(fallback.Model{Provider: "a", Name: "b"}, ""); got != effectOK {
+	if got := (simulation{}).effectOf(fallback.Model{Provider: "a", Name: "b"}, ""); got != rehearsal.EffectOK {
 		t.Errorf("of whom nothing is said: %s", got)
 	}
 }
@@ -62,7 +63,7 @@ func TestEveryEffectIsWhatItsWordSays(t *testing.T) {
 		{Provider: "openai", API: provider.OpenAICompletions}, {Provider: "openai", API: provider.OpenAIResponses},
 		{Provider: "anthropic", API: provider.AnthropicMessages}, {Provider: "google", API: provider.OpenAICompletions},
 	} {
-		for _, word := range append(effectWords(), "400", "401", "402", "403", "404", "408", "429", "500", "503", "529") {
+		for _, word := range append(rehearsal.EffectWords(), "400", "401", "402", "403", "404", "408", "429", "500", "503", "529") {
 			s, err := parseSimulation("*=" + word)
 			if err != nil {
 				t.Fatal(err)
@@ -112,10 +113,10 @@ func FuzzSimulateSpec(f *testing.F) {
 			t.Errorf("%q reads as %q, which does not read: %v", spec, s.spec, err)
 		}
 		for _, p := range s.rules {
-			if !knownEffect(p.effect) {
+			if !rehearsal.KnownEffect(p.effect) {
 				t.Errorf("%q: effect %q", spec, p.effect)
 			}
-			_ = effect(p.effect)
+			_, _, _ = rehearsal.Answer(p.effect, &provider.Call{Endpoint: provider.Endpoint{API: provider.OpenAICompletions}}, time.Time{})
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package main
+package rehearsal
 
 import (
 	"context"
@@ -65,8 +65,8 @@ var errDied = errors.New("the process of the rehearsal has ended")
 // milliseconds, before the rehearsal gives up.
 const stuckAfter = time.Minute
 
-// play performs the script in dir and gives what happened.
-func play(ctx context.Context, r *rehearsal, dir string, log *slog.Logger) (*tale, error) {
+// playIn performs the script in dir and gives what happened.
+func playIn(ctx context.Context, r *rehearsal, dir string, log *slog.Logger) (*tale, error) {
 	s := &stage{script: r, dir: dir, clock: newStageClock(r.start), vendors: &stagedVendors{start: r.start, rules: r.rules},
 		log: log, config: r.config, seen: map[fallback.SessionID]bool{}, during: map[fallback.SessionID]*middle{}}
 	s.tale = &tale{start: r.start, now: s.clock.Now, models: map[string]fallback.Model{}, turns: map[string]string{}}

@@ -1,12 +1,17 @@
-package main
+package rehearsal
 
 import (
+	"errors"
 	"net/http"
+	"slices"
 	"strconv"
+	"time"
+
+	"standin/fallback/provider"
 )
 
-// effectOK is what a vendor does of whom nothing is said.
-const effectOK = "ok"
+// EffectOK is what a vendor does of whom nothing is said.
+const EffectOK = "ok"
 
 // simulated is how a vendor fails when a simulation says so in a word: as the
 // reasons of failover.md 4.1 come about in earnest, and as the network breaks.
@@ -30,15 +35,15 @@ var simulated = []struct {
 	{"dns", vendorKeys{Network: "dns"}},
 	{"eof", vendorKeys{Network: "eof"}},
 	{"hang", vendorKeys{Hang: true}},
-	{effectOK, vendorKeys{}},
+	{EffectOK, vendorKeys{}},
 }
 
 func answers(status int, code, message string) vendorKeys {
 	return vendorKeys{Error: &errorKeys{Status: status, Code: word(code), Message: message}}
 }
 
-// effectWords are the words that a simulation knows.
-func effectWords() []string {
+// EffectWords are the words that a simulation knows, beside HTTP statuses.
+func EffectWords() []string {
 	var words []string
 	for _, e := range simulated {
 		words = append(words, e.word)
@@ -53,10 +58,31 @@ func effect(word string) vendorKeys {
 			return e.does
 		}
 	}
-	status, _ := strconv.Atoi(word) // parseSimulation has seen to it that it is one
+	status, _ := strconv.Atoi(word) // KnownEffect has seen to it that it is one
 	text := http.StatusText(status)
 	if text == "" {
 		text = "Status " + word
 	}
 	return answers(status, "", text)
+}
+
+// KnownEffect tells whether a simulation knows the word: one of EffectWords, or an
+// HTTP status of a failure.
+func KnownEffect(word string) bool {
+	if n, err := strconv.Atoi(word); err == nil {
+		return len(word) == 3 && n >= 400 && n <= 599
+	}
+	return slices.Contains(EffectWords(), word)
+}
+
+// Answer gives what a vendor does with a call for a word that KnownEffect knows,
+// and how long that takes; now is when it answers. No request is made.
+func Answer(word string, c *provider.Call, now time.Time) (reply *provider.Reply, took time.Duration, err error) {
+	r := &rule{vendorKeys: effect(word), left: -1}
+	if r.Hang {
+		limit, which := firstLimit(c.Limits)
+		return nil, limit, cut(c, which, errors.New(string(which)), "")
+	}
+	reply, err = r.answer(c, now)
+	return reply, 0, err
 }

@@ -1,4 +1,4 @@
-package main
+package rehearsal
 
 import (
 	"fmt"
@@ -117,6 +117,13 @@ func all(n int) string {
 	return fmt.Sprintf("all %d expectations", n)
 }
 
+func expectations(n int) string {
+	if n == 1 {
+		return "1 expectation"
+	}
+	return fmt.Sprintf("%d expectations", n)
+}
+
 // printMisses tells what did not hold, with the nearest events.
 func printMisses(out io.Writer, r *rehearsal, misses []miss) {
 	for _, m := range misses {
@@ -126,6 +133,6 @@ func printMisses(out io.Writer, r *rehearsal, misses []miss) {
 		}
 	}
 	if n := len(r.expect) + len(r.never); len(misses) > 0 {
-		fmt.Fprintf(out, "%s: %d of %s did not hold\n", r.file, len(misses), counted(n, "expectation"))
+		fmt.Fprintf(out, "%s: %d of %s did not hold\n", r.file, len(misses), expectations(n))
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package rehearsal
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func TestAFlappingVendorIsToldOfOnceEachWay(t *testing.T) {
 	if r == nil {
 		t.Fatal(faults)
 	}
-	told, err := play(context.Background(), r, t.TempDir(), slog.New(slog.DiscardHandler))
+	told, err := playIn(context.Background(), r, t.TempDir(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func BenchmarkAMonth(b *testing.B) {
 		if r == nil {
 			b.Fatal(faults)
 		}
-		if _, err := play(context.Background(), r, b.TempDir(), slog.New(slog.DiscardHandler)); err != nil {
+		if _, err := playIn(context.Background(), r, b.TempDir(), slog.New(slog.DiscardHandler)); err != nil {
 			b.Fatal(err)
 		}
 	}
