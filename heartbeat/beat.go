@@ -196,10 +196,13 @@ func (b *beat) run(ctx context.Context, rep Report, tasks []Task) Report {
 		},
 	})
 	rep.Took = b.Now().Sub(b.start)
-	// What has happened is written down even while standin leaves.
+	if err != nil && ctx.Err() != nil {
+		err = bot.ErrShutdown // whoever runs the beats leaves
+	}
+	// What has happened is written down all the same.
 	ctx = context.WithoutCancel(ctx)
 	if err != nil {
-		return b.failed(ctx, rep, res, err)
+		return b.failed(ctx, rep, err)
 	}
 	if session != b.base && len(b.events) > 0 {
 		if err := b.Rows.TakeEvents(ctx, b.base, b.events[len(b.events)-1].ID); err != nil {
@@ -227,13 +230,13 @@ func (b *beat) answered(ctx context.Context, rep Report, res bot.Result, v Verdi
 
 // failed writes down a beat that no model answered, and tells the room, once
 // for each trouble in a day [H22].
-func (b *beat) failed(ctx context.Context, rep Report, res bot.Result, err error) Report {
+func (b *beat) failed(ctx context.Context, rep Report, err error) Report {
 	switch {
 	case errors.Is(err, bot.ErrShutdown):
 		// The row keeps the beat: the next start takes it up.
 		rep.Status, rep.Why, rep.Detail = Skipped, WhyInterrupted, "standin was stopped"
 		return rep
-	case errors.Is(err, bot.ErrAborted), errors.Is(err, context.Canceled):
+	case errors.Is(err, bot.ErrAborted):
 		rep.Status, rep.Why, rep.Detail = Skipped, WhyInterrupted, "somebody stopped it"
 		return b.skipped(ctx, rep)
 	}

@@ -691,4 +691,3 @@ func TestABeatThatCannotBeWrittenDownDoesNotRun(t *testing.T) {
 		h.expect("nothing", nil, nil)
 	})
 }
-

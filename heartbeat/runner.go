@@ -268,7 +268,8 @@ func (r *Runner) Wake(a fallback.AgentID, why Reason) {
 // Beat runs a beat of the agent now and tells what came of it, for a job that
 // left something for the main session and for a person who asks. A beat that
 // runs already, or too many of them, make it give Skipped, except for a person's:
-// that one waits its turn [H13, R26].
+// that one waits its turn [H13, R26]. ctx is that of whoever runs the beats, not
+// of whoever asks: a beat that it cuts short runs again at the next start.
 func (r *Runner) Beat(ctx context.Context, a fallback.AgentID, why Reason) Report {
 	for {
 		now, s := r.Now(), r.Settings()
