@@ -2,8 +2,8 @@
 // model provider does not.
 //
 // This file translates: flags, environment, signals and exit codes. What is
-// built from them is wired in package daemon; the command line is put together in cli.go,
-// from the verbs, each beside what it does.
+// built from them is wired in package daemon; the command line is put together in
+// cli.go, from the verbs, each beside what it does.
 package main
 
 import (
