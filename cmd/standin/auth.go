@@ -12,6 +12,7 @@ import (
 	"standin/bot"
 	"standin/cmd/standin/config"
 	"standin/fallback"
+	"standin/fallback/auth"
 	"standin/store"
 )
 
@@ -56,7 +57,8 @@ type desk struct {
 	agent  fallback.AgentID
 	config *fallback.Config // what the environment alone comes to, when there is none that can be used
 	named  []fallback.Profile
-	db     *store.DB // nil: no daemon has run here yet
+	logins map[string]auth.Vendor // that can be made and renewed, by provider
+	db     *store.DB              // nil: no daemon has run here yet
 	now    time.Time
 }
 
@@ -101,7 +103,9 @@ func (f authFlags) open(w world, change bool) (*desk, error) {
 }
 
 // obey takes a config over.
-func (d *desk) obey(c *config.Compiled) { d.config, d.named = c.Fallback, c.Profiles }
+func (d *desk) obey(c *config.Compiled) {
+	d.config, d.named, d.logins = c.Fallback, c.Profiles, c.Logins
+}
 
 func (d *desk) close() {
 	if d.db != nil {

@@ -48,7 +48,7 @@ func (c authLoginCmd) Run(w world) error {
 		return err
 	}
 	defer d.close()
-	vendors := d.logins()
+	vendors := d.logins
 	name := fallback.CredentialProviders(c.Provider)[0]
 	vendor, known := vendors[name]
 	if !known {
@@ -137,6 +137,3 @@ func (c authLoginCmd) keep(w world, d *desk, got auth.Credential) error {
 	by.Profile, by.Provider = id, got.Provider
 	return c.done(w, by, true, line+" A running daemon uses it from its next call on.")
 }
-
-// logins are the providers that one can log in to.
-func (d *desk) logins() map[string]auth.Vendor { return auth.Builtin() }

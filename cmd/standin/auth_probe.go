@@ -13,6 +13,7 @@ import (
 	"standin/bot"
 	"standin/cmd/standin/daemon"
 	"standin/fallback"
+	"standin/fallback/auth"
 	"standin/fallback/provider"
 )
 
@@ -46,7 +47,10 @@ func (c authProbeCmd) Run(w world) error {
 		}
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	r := &fallback.Runner{Credentials: d, Vendors: provider.New(provider.Options{Log: quiet}), Journal: nobody{},
+	logins := &auth.Refresher{Store: d.Credentials, Log: quiet, Now: time.Now,
+		Vendor: func(id string) (auth.Vendor, bool) { v, ok := d.logins[id]; return v, ok }}
+	defer logins.Close()
+	r := &fallback.Runner{Credentials: d, Vendors: provider.New(provider.Options{Log: quiet}), Logins: logins, Journal: nobody{},
 		Log: quiet, Now: time.Now, Sleep: daemon.Sleep}
 	m, p, err := r.Trial(w.ctx, t)
 	if err != nil {
