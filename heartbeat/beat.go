@@ -48,17 +48,26 @@ type beat struct {
 // beat runs one beat, or finds why it may not run, and writes down which.
 func (r *Runner) beat(ctx context.Context, s *Settings, a fallback.AgentID, why Reason, id string) Report {
 	b := &beat{Runner: r, s: s, c: s.For(a), agent: a, reason: why, id: id, start: r.Now()}
-	rep := Report{Agent: a, Reason: why, At: b.start, Turn: id}
+	rep := Report{Agent: a, Reason: why, Then: why, At: b.start, Turn: id}
 	d, err := b.look(ctx)
 	switch {
 	case err != nil:
-		return b.broken(ctx, rep, err)
+		return b.broken(rep, err)
 	case d.Why != "":
 		rep.Status, rep.Why, rep.Next = Skipped, d.Why, d.Again
 		if b.file.Err != nil {
 			rep.Detail = b.file.Err.Error()
 		}
 		return b.skipped(ctx, rep)
+	}
+	if b.tells() && (why == Interval || why == Retry) {
+		// What happened is told by itself, and the usual beat follows [IL-301].
+		b.reason, rep.Reason, rep.Then, d.Tasks = Event, Event, Interval, nil
+		rep = b.run(ctx, rep, nil)
+		if rep.Status == Ran {
+			rep.Next = b.Now().Add(busyRetry)
+		}
+		return rep
 	}
 	return b.run(ctx, rep, d.Tasks)
 }
@@ -84,6 +93,9 @@ func (b *beat) look(ctx context.Context) (Decision, error) {
 		kind, wrong := b.Rows.ChatOf(ctx, to)
 		err = errors.Join(err, wrong)
 		return kind
+	}
+	if b.reason == Cron { // a job's text is answered where the agent was last spoken to [R26]
+		b.c.Target, b.c.To, b.c.Account = TargetLast, "", ""
 	}
 	b.place = b.c.place(b.sess.Route, chat, func(to channels.Address) bool { return b.Known == nil || b.Known(to) })
 	if err != nil {
@@ -172,7 +184,7 @@ func (b *beat) run(ctx context.Context, rep Report, tasks []Task) Report {
 	rep.Turn = b.id
 	b.row.Turn, b.row.Reason, b.row.Began, b.row.Running = b.id, b.reason, b.start, names(tasks)
 	if err := b.Rows.PutHeartbeat(ctx, b.row); err != nil {
-		return b.broken(ctx, rep, err)
+		return b.broken(rep, err)
 	}
 	session := b.session()
 	if session != b.base && b.c.Model.IsZero() {
@@ -189,18 +201,13 @@ func (b *beat) run(ctx context.Context, rep Report, tasks []Task) Report {
 	res, err := b.Bot.Turn(ctx, bot.Turn{
 		ID: b.id, Session: session, Agent: b.agent, Kind: fallback.Heartbeat, Text: text, System: system, Recall: Mark,
 		Model: b.c.Model, Fallbacks: b.c.Fallbacks, Listed: b.c.Listed, Channel: b.channelModel(),
-		Fresh: session != b.base, Light: b.c.Light, Timeout: b.c.timeout(), To: b.place.To,
+		Refuse: b.refuse(ctx), Fresh: session != b.base, Light: b.c.Light, Timeout: b.c.timeout(), To: b.place.To,
 		Judge: func(res bot.Result) bot.Verdict {
 			v = Judge(b.c, b.seen, b.row, res.Text, b.Now())
 			return bot.Verdict{Text: v.Text, Why: string(v.Why), Forget: v.Forget}
 		},
 	})
 	rep.Took = b.Now().Sub(b.start)
-	if err != nil && ctx.Err() != nil {
-		err = bot.ErrShutdown // whoever runs the beats leaves
-	}
-	// What has happened is written down all the same.
-	ctx = context.WithoutCancel(ctx)
 	if err != nil {
 		return b.failed(ctx, rep, err)
 	}
@@ -210,6 +217,20 @@ func (b *beat) run(ctx context.Context, rep Report, tasks []Task) Report {
 		}
 	}
 	return b.answered(ctx, rep, res, v, tasks)
+}
+
+// refuse passes over models that may not be paid for [D20]; nil: all may be asked.
+func (b *beat) refuse(ctx context.Context) func(fallback.Model) *fallback.Verdict {
+	if b.Budget == nil {
+		return nil
+	}
+	return func(m fallback.Model) *fallback.Verdict {
+		why := b.Budget.Refuses(ctx, b.agent, b.c, m)
+		if why == "" {
+			return nil
+		}
+		return &fallback.Verdict{Do: fallback.Skip, Why: fallback.SkipBudget, Reason: fallback.Budget, Detail: why}
+	}
 }
 
 // answered writes down a beat that a model answered.
@@ -273,7 +294,7 @@ func (b *beat) skipped(ctx context.Context, rep Report) Report {
 }
 
 // broken is a beat that a fault of ours ended.
-func (b *beat) broken(ctx context.Context, rep Report, err error) Report {
+func (b *beat) broken(rep Report, err error) Report {
 	b.Log.Error("heartbeat not run", "agent", b.agent, "err", err)
 	rep.Status, rep.Why, rep.Detail = Failed, WhyFailed, provider.Redact(err.Error())
 	return rep
@@ -290,7 +311,7 @@ func (b *beat) write(ctx context.Context, rep Report) {
 	if b.row.Due.IsZero() {
 		b.row.Due, _ = Next(b.start, b.c.Every, Phase(b.seed, b.agent, b.c.Every), b.c.Hours)
 	}
-	if err := b.Rows.PutHeartbeat(context.WithoutCancel(ctx), b.row); err != nil {
+	if err := b.Rows.PutHeartbeat(ctx, b.row); err != nil {
 		b.Log.Error("heartbeat not written down", "agent", b.agent, "err", err)
 	}
 }

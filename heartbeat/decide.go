@@ -98,7 +98,7 @@ func Decide(c Config, s Standing, now time.Time) Decision {
 	case s.Place.To.Channel != "" && s.Seen == (Visibility{}):
 		return skip(WhyAlertsOff)
 	}
-	if !s.Reason.isEvent() { // wakes pass the gate [H10]
+	if !s.Reason.isEvent() && !s.Tells { // what happened passes the gate [H10]
 		switch {
 		case s.File.Err != nil:
 			return skip(WhyUnreadable)

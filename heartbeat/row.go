@@ -85,5 +85,6 @@ type Report struct {
 	Model  fallback.Model // who answered, zero: nobody
 	Text   string         // the answer as it stands in the record
 	Posted string         // delivery id, "" for none
-	Next   time.Time      // when it is tried again, of a skip that passes
+	Next   time.Time      // when it is tried again, of a skip that passes; or what follows
+	Then   Reason         // what runs at Next
 }

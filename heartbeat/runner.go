@@ -32,6 +32,13 @@ type Engine interface {
 	ClearStale(ctx context.Context, ask fallback.Ask) (fallback.Model, error)
 }
 
+// Budget says what beats may spend.
+type Budget interface {
+	// Refuses says for people why a beat of the agent may not use the model now,
+	// by its AllowPaid and MaxCostPerDay; "": it may.
+	Refuses(ctx context.Context, a fallback.AgentID, c Config, m fallback.Model) string
+}
+
 // Runner is what beats. Its fields are set once, before Run.
 type Runner struct {
 	Settings func() *Settings // asked once for each beat
@@ -43,7 +50,8 @@ type Runner struct {
 	Known func(channels.Address) bool
 	// Model gives channels.modelByChannel for an address, zero for none; nil:
 	// there are none [H19].
-	Model func(channels.Address) fallback.Model
+	Model  func(channels.Address) fallback.Model
+	Budget Budget // nil: nothing is too expensive
 	// JobRuns tells whether a cron job runs; nil: none ever does.
 	JobRuns func() bool
 	Log     *slog.Logger
@@ -77,8 +85,9 @@ type pulse struct {
 // slept are noticed.
 const longestWait = time.Minute
 
-// Run beats until ctx ends, and returns when no beat runs any more. First it
-// takes up what a former process left.
+// Run beats until ctx ends. First it takes up what a former process left. Beats
+// that run then go on until their turn ends, which the bot's Stop sees to; Run
+// returns after them.
 func (r *Runner) Run(ctx context.Context) error {
 	if err := r.prepare(ctx); err != nil {
 		return err
@@ -217,8 +226,9 @@ func (r *Runner) startLocked(ctx context.Context, s *Settings, a fallback.AgentI
 		id = p.planLocked(r.seed, a, id, now)
 	}
 	p.busy = make(chan struct{})
+	work := context.WithoutCancel(ctx) // the bot ends what runs, after its drain
 	r.beats.Go(func() {
-		rep := r.beat(ctx, s, a, why, id)
+		rep := r.beat(work, s, a, why, id)
 		r.ended(a, p, rep)
 	})
 }
@@ -244,9 +254,12 @@ func (r *Runner) ended(a fallback.AgentID, p *pulse, rep Report) {
 	if rep.Status != Skipped {
 		p.ran = note(p.ran, rep.At)
 	}
-	if rep.Status == Skipped && !rep.Next.IsZero() && rep.Why != WhyInterrupted {
-		if p.again.IsZero() || rep.Next.Before(p.again) || rep.Reason.rank() > p.from.rank() {
-			p.again, p.from, p.resume = rep.Next, rep.Reason, rep.Turn
+	if !rep.Next.IsZero() && rep.Why != WhyInterrupted {
+		if p.again.IsZero() || rep.Next.Before(p.again) || rep.Then.rank() > p.from.rank() {
+			p.again, p.from, p.resume = rep.Next, rep.Then, ""
+			if rep.Status == Skipped {
+				p.resume = rep.Turn
+			}
 		}
 	}
 	r.mu.Unlock()
@@ -268,8 +281,8 @@ func (r *Runner) Wake(a fallback.AgentID, why Reason) {
 // Beat runs a beat of the agent now and tells what came of it, for a job that
 // left something for the main session and for a person who asks. A beat that
 // runs already, or too many of them, make it give Skipped, except for a person's:
-// that one waits its turn [H13, R26]. ctx is that of whoever runs the beats, not
-// of whoever asks: a beat that it cuts short runs again at the next start.
+// that one waits its turn [H13, R26]. ctx ends that waiting; a beat that has begun
+// goes on.
 func (r *Runner) Beat(ctx context.Context, a fallback.AgentID, why Reason) Report {
 	for {
 		now, s := r.Now(), r.Settings()
@@ -284,7 +297,7 @@ func (r *Runner) Beat(ctx context.Context, a fallback.AgentID, why Reason) Repor
 			p.busy = make(chan struct{})
 			r.beats.Add(1)
 			r.mu.Unlock()
-			rep := r.beat(ctx, s, a, why, "")
+			rep := r.beat(context.WithoutCancel(ctx), s, a, why, "")
 			own := rep
 			own.Next = time.Time{} // whoever asked decides whether to ask again
 			r.ended(a, p, own)

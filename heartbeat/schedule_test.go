@@ -284,6 +284,75 @@ func TestAJobAndABeatAtTheSameMoment(t *testing.T) {
 	})
 }
 
+// What is left for the next beat is told by it, before the usual one and
+// whatever HEARTBEAT.md says [R26: next-heartbeat].
+func TestWhatIsLeftForTheNextBeat(t *testing.T) {
+	for text, runs := range map[string]int{"Look around.": 2, "# nothing\n": 1} {
+		inHouse(t, func(h *house) {
+			h.files.write(text)
+			h.begin(true)
+			h.note("wake:1", "the report is ready")
+			h.pass(time.Until(h.beats.Due("main")) + 5*time.Second)
+			asked := h.vendors.calls
+			if len(asked) != runs || !strings.Contains(asked[0].Messages[0].Text, "the report is ready") {
+				t.Errorf("%q: asked %d times", text, len(asked))
+			}
+			h.vendors.asked()
+			h.pass(time.Until(h.beats.Due("main")) + 5*time.Second)
+			if got := len(h.vendors.asked()); got != runs-1 {
+				t.Errorf("%q: the one after asks %d times", text, got)
+			}
+		})
+	}
+}
+
+// A model that may not be paid for is passed over, with its reason [D20].
+func TestABudgetPassesAModelOver(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.begin(false)
+		h.beats.Budget = thrift{primary}
+		if rep := h.beat(); rep.Model != first {
+			t.Errorf("%+v", rep)
+		}
+		h.expect("the beat", nil, names(first))
+		h.set(func(c *heartbeat.Config) { c.Listed = true })
+		rep := h.beat()
+		if rep.Status != heartbeat.Failed || !strings.Contains(rep.Detail, "budget") {
+			t.Errorf("%+v", rep)
+		}
+	})
+}
+
+// thrift refuses one model.
+type thrift struct{ m fallback.Model }
+
+// Refuses implements heartbeat.Budget.
+func (b thrift) Refuses(_ context.Context, _ fallback.AgentID, _ heartbeat.Config, m fallback.Model) string {
+	if m == b.m {
+		return "today's 1.00 USD are spent"
+	}
+	return ""
+}
+
+// A job's text is answered where the agent was last spoken to, whatever the
+// target says [R26].
+func TestAJobsTextIsAnsweredWhereTheAgentIs(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.set(func(c *heartbeat.Config) { c.Target = heartbeat.TargetNone })
+		h.begin(false)
+		h.say("hello")
+		h.posted()
+		h.note("cron:report", "the report is ready")
+		h.vendors.then(primary, answer{text: "Your report is ready."})
+		if rep := h.beatFor(heartbeat.Cron); rep.Why != heartbeat.WhyPosted {
+			t.Errorf("%+v", rep)
+		}
+		if got := h.posted(); len(got) != 1 {
+			t.Errorf("posted %q", got)
+		}
+	})
+}
+
 // A chain that rests as a whole is waited for: no beat fails at each interval,
 // and the first one comes when the first model may be asked again.
 func TestARestingChainIsWaitedFor(t *testing.T) {
