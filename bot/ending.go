@@ -42,6 +42,7 @@ func (b *Bot) retry(ctx context.Context, tries int, f func() error) error {
 // its row and is taken up at the next start.
 func (b *Bot) end(ctx context.Context, row Accepted, e Ending) (counts bool) {
 	e.Accepted, e.Session, e.At = row.ID, row.Session, b.Now()
+	e.Posts = b.takeFiles(ctx, e.Posts)
 	for _, w := range e.with {
 		e.With = append(e.With, w.ID)
 	}
@@ -97,6 +98,7 @@ func (b *Bot) pause(ctx context.Context, d time.Duration) error {
 // written once or fails.
 func (b *Bot) endAlone(ctx context.Context, e Ending) error {
 	e.At = b.Now()
+	e.Posts = b.takeFiles(ctx, e.Posts)
 	if _, err := b.Store.End(context.WithoutCancel(ctx), e); err != nil {
 		return fmt.Errorf("write the end of %s: %w", e.Session, err)
 	}

@@ -72,6 +72,12 @@ type File struct {
 	Type string // MIME type as the platform says, "" unknown
 	Size int64  // bytes, 0 unknown
 	Open func(ctx context.Context) (io.ReadCloser, error)
+
+	// Of a file that goes out: what the platform calls the upload that stands for
+	// it, "" before there is one, and how that is remembered beyond the process.
+	// Keep may be nil.
+	Ref  string
+	Keep func(ctx context.Context, ref string) error
 }
 
 // Kind says what an outbound message is; it is all that an adapter needs to
@@ -102,6 +108,9 @@ type Outbound struct {
 	// menu that only For may use. Choosing one sends its Text as For's command.
 	Choices []Choice
 	For     string
+	// Files come with the text, which may then be empty; at most MaxFiles, of
+	// MaxFileBytes together.
+	Files []File
 }
 
 // Choice is one thing to pick. Label is shown, Text is the command it sends.

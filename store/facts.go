@@ -61,9 +61,10 @@ func readFacts(text string, in *channels.Inbound) error {
 
 // extras are what few posts have.
 type extras struct {
-	Only    string   `json:"only,omitempty"`
-	For     string   `json:"for,omitempty"`
-	Choices []choice `json:"choices,omitempty"`
+	Only    string     `json:"only,omitempty"`
+	For     string     `json:"for,omitempty"`
+	Choices []choice   `json:"choices,omitempty"`
+	Files   []fileFact `json:"files,omitempty"` // their bytes are in outbox_files
 }
 
 type choice struct {
@@ -76,6 +77,9 @@ func extrasOf(out channels.Outbound) (string, error) {
 	x := extras{Only: out.Only, For: out.For}
 	for _, c := range out.Choices {
 		x.Choices = append(x.Choices, choice(c))
+	}
+	for _, f := range out.Files {
+		x.Files = append(x.Files, fileFact{f.Name, f.Type, f.Size})
 	}
 	return compact(x)
 }
@@ -91,6 +95,9 @@ func readExtras(text string, out *channels.Outbound) error {
 	out.Only, out.For = x.Only, x.For
 	for _, c := range x.Choices {
 		out.Choices = append(out.Choices, channels.Choice(c))
+	}
+	for _, f := range x.Files {
+		out.Files = append(out.Files, channels.File{Name: f.Name, Type: f.Type, Size: f.Size})
 	}
 	return nil
 }

@@ -59,6 +59,11 @@ func (d *DB) Mark(ctx context.Context, v bot.Delivery) error {
 		if err != nil {
 			return err
 		}
+		if v.State == bot.Sent || v.State == bot.Refused {
+			if err := t.dropFiles(v.ID); err != nil {
+				return err
+			}
+		}
 		return t.adopted(v)
 	})
 }
@@ -92,7 +97,10 @@ func (t *tx) addDelivery(out channels.Outbound, turn string, at time.Time) (v bo
 	n, err := t.exec(`INSERT INTO outbox (id, channel, account, conversation, thread, kind, text, reply_to, turn, state, created, extras)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO NOTHING`,
 		out.ID, out.To.Channel, out.To.Account, out.To.Conversation, out.To.Thread, out.Kind, out.Text, out.ReplyTo, turn, v.State, millis(at), extras)
-	return v, n > 0, err
+	if err != nil || n == 0 {
+		return v, false, err
+	}
+	return v, true, t.addFiles(out)
 }
 
 func (d *DB) deliveries(ctx context.Context, query string, args ...any) ([]bot.Delivery, error) {
@@ -110,6 +118,11 @@ func (d *DB) deliveries(ctx context.Context, query string, args ...any) ([]bot.D
 		list = append(list, v)
 		return err
 	})
+	for i := range list {
+		if err == nil {
+			err = d.openFiles(ctx, &list[i])
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("list deliveries: %w", err)
 	}

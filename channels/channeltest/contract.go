@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ const (
 	Saying   Means = "saying"   // Rig.Say
 	Failing  Means = "failing"  // Rig.Fail
 	Drafting Means = "drafting" // the adapter is a channels.Drafter
+	Filing   Means = "filing"   // Rig.Files
 )
 
 // has tells whether the rig has the means.
@@ -29,6 +31,8 @@ func (r Rig) has(m Means) bool {
 		return r.Say != nil
 	case Failing:
 		return r.Fail != nil
+	case Filing:
+		return r.Files != nil
 	}
 	_, ok := r.Channel.(channels.Drafter)
 	return ok
@@ -48,6 +52,9 @@ type Rig struct {
 	// Fail makes the next send end so; posted says whether it stands in the
 	// conversation all the same (with Unknown).
 	Fail func(o channels.Outcome, posted bool)
+	// Files gives the files that stand in the conversation now, each as "name:
+	// content", in the order they were posted.
+	Files func() []string
 	// Limit is the platform's largest message, in its own units; 0 is none.
 	Limit int
 	// Secrets must be in no error.
@@ -145,6 +152,28 @@ var promises = []struct {
 		r.wantOutcome(over, t, r.out("d1", channels.Reply, "too-late"), channels.NotSent)
 		r.wantCount(t, "too-late", 0)
 	}},
+	{"files arrive with their text, once", Filing, filesArrive},
+	{"a file may come without a text, and under a name that is none", Filing, func(ctx context.Context, t *testing.T, r Rig) {
+		listen(ctx, t, r, nil)
+		out := r.out("d1", channels.Reply, "")
+		out.Files = []channels.File{TextFile("../../etc/pass\nwd", "alone")}
+		r.mustPost(ctx, t, out)
+		if got := r.Files(); len(got) != 1 || !strings.HasSuffix(got[0], ": alone") || strings.ContainsAny(got[0], "/\\\n") {
+			t.Errorf("there is %q", got)
+		}
+	}},
+	{"a file that cannot be had is told of, and the text comes", Filing, func(ctx context.Context, t *testing.T, r Rig) {
+		listen(ctx, t, r, nil)
+		out := r.out("d1", channels.Reply, "see-here")
+		out.Files = []channels.File{{Name: "gone.txt", Open: func(context.Context) (io.ReadCloser, error) { return nil, errors.New("it was deleted") }}}
+		r.mustPost(ctx, t, out)
+		if got := r.Files(); len(got) != 0 {
+			t.Errorf("there is %q", got)
+		}
+		for _, word := range []string{"see-here", "gone.txt", "it was deleted"} {
+			r.wantCount(t, word, 1)
+		}
+	}},
 	{"a draft leaves no trace beside the final text", Drafting, func(ctx context.Context, t *testing.T, r Rig) {
 		d := r.Channel.(channels.Drafter)
 		listen(ctx, t, r, nil)
@@ -219,6 +248,27 @@ func arrivesWhole(ctx context.Context, t *testing.T, r Rig) {
 		at += i + len(w)
 	}
 	r.wantCount(t, "w00000", 1)
+}
+
+func filesArrive(ctx context.Context, t *testing.T, r Rig) {
+	listen(ctx, t, r, nil)
+	out := r.out("d1", channels.Reply, "see-here")
+	out.Files = []channels.File{TextFile("one.txt", "first"), TextFile("two.txt", "second")}
+	first := r.mustPost(ctx, t, out)
+	if again := r.mustPost(ctx, t, out); again != first || first.MessageID == "" {
+		t.Errorf("receipts %v and %v", first, again)
+	}
+	if got, want := r.Files(), []string{"one.txt: first", "two.txt: second"}; !slices.Equal(got, want) {
+		t.Errorf("there is %q, want %q", got, want)
+	}
+	r.wantCount(t, "see-here", 1)
+}
+
+// TextFile is a file that goes out.
+func TextFile(name, content string) channels.File {
+	return channels.File{Name: name, Type: "text/plain", Size: int64(len(content)), Open: func(context.Context) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(content)), nil
+	}}
 }
 
 func ambiguous(ctx context.Context, t *testing.T, r Rig) {

@@ -17,6 +17,24 @@ func (r *Room) Posted() []channels.Outbound {
 	return slices.Clone(r.posted)
 }
 
+// Files gives the files that stand in the room, each as "name: content", in order.
+func (r *Room) Files() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.files)
+}
+
+func readFiles(files []channels.File) (all []string, err error) {
+	for _, f := range files {
+		data, err := channels.ReadFile(context.Background(), f, channels.MaxFileBytes)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, channels.FileName(f.Name)+": "+string(data))
+	}
+	return all, nil
+}
+
 // Texts gives the texts that stand in the room, in order; with kinds, only
 // those of these kinds.
 func (r *Room) Texts(kinds ...channels.Kind) []string {

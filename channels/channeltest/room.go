@@ -34,6 +34,7 @@ type Room struct {
 	sending  map[channels.Address]int
 	said     int
 	drafted  int
+	files    []string // that stand in the room, as "name: content"
 	standing []*roomDraft
 	holds    int // retractions that fail
 	past     map[channels.Address][]channels.Said
@@ -214,7 +215,7 @@ func (r *Room) Send(ctx context.Context, out channels.Outbound) (channels.Receip
 	if out.To.Channel != r.name {
 		return r.failLocked(out, Fault{Outcome: channels.Refused}, fmt.Errorf("no channel %q here", out.To.Channel))
 	}
-	if out.Text == "" {
+	if out.Text == "" && len(out.Files) == 0 {
 		return r.failLocked(out, Fault{Outcome: channels.Refused}, errors.New("no text"))
 	}
 	var f Fault
@@ -235,6 +236,11 @@ func (r *Room) postLocked(out channels.Outbound) channels.Receipt {
 		r.noteLocked(Entry{Event: Repeated, Out: out})
 		return rc
 	}
+	files, err := readFiles(out.Files)
+	if err != nil {
+		out = channels.WithoutFiles(out, "Reason: "+err.Error()+".")
+	}
+	r.files = append(r.files, files...)
 	r.posted = append(r.posted, out)
 	rc := channels.Receipt{MessageID: fmt.Sprintf("%s-post-%d", r.name, len(r.posted))}
 	r.receipts[out.ID] = rc

@@ -19,6 +19,7 @@ func TestRoomKeepsTheContract(t *testing.T) {
 			Channel: r,
 			To:      channels.Address{Channel: "room", Conversation: "dm"},
 			Seen:    func() string { return strings.Join(r.Texts(), "\n") },
+			Files:   r.Files,
 			Say: func(n int, text string) {
 				_ = r.Say(t.Context(), channels.Inbound{ID: fmt.Sprint("m", n), Text: text})
 			},

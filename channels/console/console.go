@@ -50,6 +50,9 @@ type Options struct {
 	User string
 	// History is the file that keeps what was typed (mode 0600), "" for none.
 	History string
+	// Files is the folder that files of answers are saved in (mode 0600, in a
+	// folder of their delivery), "" for none: then they are not had.
+	Files string
 	// Now is the clock of message times and of the spinner; nil is time.Now.
 	Now func() time.Time
 	// Local answers a line itself; handled lines are not handed on. May be nil.
@@ -128,6 +131,10 @@ func (c *Console) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 	}
 	if out.To.Channel != Name || out.To.Conversation != Conversation {
 		return channels.Receipt{}, &channels.SendError{Outcome: channels.Refused, Err: errElsewhere}
+	}
+	out, err := c.withFiles(ctx, out)
+	if err != nil {
+		return channels.Receipt{}, err
 	}
 	if strings.TrimSpace(out.Text) == "" {
 		return channels.Receipt{}, &channels.SendError{Outcome: channels.Refused, Err: errEmpty}

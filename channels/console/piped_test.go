@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,9 +26,10 @@ func TestContract(t *testing.T) {
 		channeltest.Contract(t, func(t *testing.T) channeltest.Rig {
 			in, keys := io.Pipe()
 			t.Cleanup(func() { _ = keys.Close() })
-			p := newPaper(100, 30)
+			p, files := newPaper(200, 30), t.TempDir()
 			return channeltest.Rig{
-				Channel: New(Options{In: in, Out: p, Terminal: true, NoColor: true}),
+				Channel: New(Options{In: in, Out: p, Terminal: true, NoColor: true, Files: files}),
+				Files:   func() []string { return saved(t, files) },
 				To:      here,
 				Seen:    func() string { return p.text(false, false) },
 				Say:     func(_ int, text string) { _, _ = io.WriteString(keys, text+"\r") },
@@ -37,11 +41,58 @@ func TestContract(t *testing.T) {
 			in, lines := io.Pipe()
 			t.Cleanup(func() { _ = lines.Close() })
 			var out bytes.Buffer
-			return channeltest.Rig{Channel: New(Options{In: in, Out: &out}), To: here, Seen: out.String}
+			files := t.TempDir()
+			return channeltest.Rig{
+				Channel: New(Options{In: in, Out: &out, Files: files}), To: here, Seen: out.String,
+				Files: func() []string { return saved(t, files) },
+			}
 			// A filter's input has no second try: the line that was not accepted ends
 			// it. What it hands over is the other tests' of this file.
 		}, channeltest.Failing, channeltest.Saying)
 	})
+}
+
+// saved gives what files are in a folder, each as "name: content", by name, and
+// wants them to be their owner's alone.
+func saved(t *testing.T, folder string) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		if info, err := e.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", path, info.Mode(), err)
+		}
+		data, err := os.ReadFile(path)
+		all = append(all, e.Name()+": "+string(data))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A console says where a file was saved, and that it has none to save it in.
+func TestAFileOnTheConsole(t *testing.T) {
+	out := channels.Outbound{ID: "d1", To: here, Kind: channels.Reply, Text: "see here", Files: []channels.File{
+		channeltest.TextFile("a.txt", "one"), channeltest.TextFile("A.TXT", "two"),
+	}}
+	for name, folder := range map[string]string{"saved": t.TempDir(), "none": ""} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if _, err := New(Options{In: strings.NewReader(""), Out: &b, Files: folder}).Send(t.Context(), out); err != nil {
+				t.Fatal(err)
+			}
+			want := "see here\nFile a.txt was saved as " + folder + "/d1/a.txt\nFile 2-A.TXT was saved as " + folder + "/d1/2-A.TXT\n"
+			if folder == "" {
+				want = "see here\n\n(Not sent: a.txt, A.TXT. This console has no folder for files.)\n"
+			}
+			if b.String() != want {
+				t.Errorf("printed %q, want %q", b.String(), want)
+			}
+		})
+	}
 }
 
 // pipe runs the filter over the input; the bot answers each message twice, a

@@ -31,6 +31,7 @@ func contractRig(r *rig) channeltest.Rig {
 		Channel: r.c,
 		To:      r.c.address(room.ID),
 		Seen:    func() string { return strings.Join(r.texts(room.ID), "\n") },
+		Files:   func() []string { return r.s.FilesIn(room.ID) },
 		Say: func(n int, text string) {
 			r.ready()
 			if m := said[n]; m != nil {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -117,18 +116,32 @@ func (r *capped) Read(p []byte) (int, error) {
 // attach reads files that go out.
 func (c *Channel) attach(ctx context.Context, files []channels.File) ([]*discordgo.File, error) {
 	var all []*discordgo.File
-	most := int64(c.cfg.MediaMaxMb) << 20
 	for _, f := range files {
-		body, err := f.Open(ctx)
+		name := channels.FileName(f.Name)
+		data, err := channels.ReadFile(ctx, f, int64(c.cfg.MediaMaxMb)<<20)
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", f.Name, err)
+			return nil, &unfitFile{fmt.Sprintf("Reason: %v.", err)}
 		}
-		data, err := io.ReadAll(&capped{ReadCloser: body, left: most})
-		_ = body.Close()
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", f.Name, err)
-		}
-		all = append(all, &discordgo.File{Name: strings.ReplaceAll(f.Name, "/", "_"), ContentType: f.Type, Reader: bytes.NewReader(data)})
+		all = append(all, &discordgo.File{Name: name, ContentType: f.Type, Reader: bytes.NewReader(data)})
 	}
 	return all, nil
+}
+
+// unfitFile is a file that cannot be sent as it is.
+type unfitFile struct{ why string }
+
+func (u *unfitFile) Error() string { return u.why }
+
+// unfit says why an error is about the files of a message, "" for another.
+func unfit(err error) string {
+	var u *unfitFile
+	switch {
+	case errors.As(err, &u):
+		return u.why
+	case codeOf(err) == codeTooLarge, statusOf(err) == http.StatusRequestEntityTooLarge:
+		return "Discord takes no file of that size here."
+	case codeOf(err) == codeNoPermission:
+		return "The bot may not send files here; a moderator can give it the permission Attach Files."
+	}
+	return ""
 }

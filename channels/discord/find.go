@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,8 +33,11 @@ func (c *Channel) Find(ctx context.Context, out channels.Outbound) (channels.Rec
 	if p.reply || c.interactionOf(out) != nil {
 		return channels.Receipt{}, false, nil // the answer of an interaction is an edit: making it again changes nothing
 	}
+	if p.bare != "" {
+		out = channels.WithoutFiles(out, p.bare)
+	}
 	if p.texts == nil {
-		p.texts = c.split(out.Text)
+		p.texts = c.texts(out)
 	}
 	if p.target == "" {
 		target, err := c.target(ctx, out)
@@ -70,9 +74,21 @@ type posted struct {
 	Content   string
 	Nonce     any
 	Author    struct{ ID string }
+	Files     []struct{ Filename string } `json:"attachments"`
 	Reference *struct {
 		MessageID string `json:"message_id"`
 	} `json:"message_reference"`
+}
+
+// carries tells whether message i of a delivery would have those files.
+func (m posted) carries(out channels.Outbound, i int) bool {
+	want := out.Files
+	if i > 0 {
+		want = nil
+	}
+	return slices.EqualFunc(m.Files, want, func(got struct{ Filename string }, f channels.File) bool {
+		return got.Filename == strings.ReplaceAll(channels.FileName(f.Name), " ", "_") || got.Filename == channels.FileName(f.Name)
+	})
 }
 
 // history reads messages of a conversation, newest first.
@@ -117,7 +133,7 @@ func (c *Channel) among(history []json.RawMessage, self string, out channels.Out
 		if m.Reference != nil && c.refers(out, p, i) && m.Reference.MessageID != out.ReplyTo {
 			continue // the same words, but to somebody else
 		}
-		if strings.TrimSpace(m.Content) == strings.TrimSpace(p.texts[i]) {
+		if strings.TrimSpace(m.Content) == strings.TrimSpace(p.texts[i]) && m.carries(out, i) {
 			return m.ID
 		}
 	}

@@ -124,7 +124,7 @@ func (in *intake) interaction(ctx context.Context, raw json.RawMessage) {
 func (c *Channel) command(ctx context.Context, w *wireInteraction, text string) channels.Inbound {
 	msg := channels.Inbound{
 		ID: w.ID, To: c.address(w.ChannelID), Chat: channels.Room, From: userOf(w.author(), nil), Text: text,
-		Mentioned: true, Command: true, Guild: w.GuildID, At: timeOf(w.ID), Bot: w.author().Bot,
+		Mentioned: true, Command: true, Public: w.Message == nil && !c.cfg.EphemeralCommands, Guild: w.GuildID, At: timeOf(w.ID), Bot: w.author().Bot,
 	}
 	if msg.At.IsZero() {
 		msg.At = c.now()
@@ -228,7 +228,7 @@ func (c *Channel) respond(ctx context.Context, it *interaction, out channels.Out
 	hidden := out.Only != "" && !it.private // the place that is shown to all is not the one
 	if it.failed {
 		p.reply = false
-		return c.postAll(ctx, out, p, nil)
+		return c.postAll(ctx, out, p)
 	}
 	if hidden && !it.used && it.message == "" {
 		_ = c.dropOriginal(ctx, it)
@@ -249,7 +249,7 @@ func (c *Channel) respond(ctx context.Context, it *interaction, out channels.Out
 		}
 		if gone(err) && i == 0 {
 			it.failed, p.reply = true, false
-			return c.postAll(ctx, out, p, nil)
+			return c.postAll(ctx, out, p)
 		}
 		if err != nil {
 			return err

@@ -15,6 +15,8 @@ const (
 	codeUnknownAction  = 10062 // the interaction is gone
 	codeUnknownHook    = 10015
 	codeAcknowledged   = 40060
+	codeTooLarge       = 40005
+	codeNoPermission   = 50013
 	codeNotText        = 50008 // cannot say anything in a forum itself
 	codeNoHistory      = 160002
 	codeThreadExists   = 160004

@@ -24,6 +24,7 @@ type progress struct {
 	target string     // the conversation that it really goes to, once known
 	texts  []string   // its messages
 	ids    []string   // those of them that are posted
+	bare   string     // why it goes without its files, "" it does not
 	draft  string     // a draft that becomes the first of them
 	taken  bool       // the draft was asked for
 	reply  bool       // it answers an interaction and needs no other place
@@ -54,13 +55,8 @@ func (c *Channel) progressOf(out channels.Outbound) *progress {
 
 // Send implements channels.Channel. Each message of a delivery carries a nonce
 // made of the delivery's id, which Discord holds to: a repeated one within a few
-// minutes is the same message [I2].
+// minutes is the same message [I2]. Files go with the first message.
 func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Receipt, error) {
-	return c.Post(ctx, out)
-}
-
-// Post is Send with files, which go with the first message.
-func (c *Channel) Post(ctx context.Context, out channels.Outbound, files ...channels.File) (channels.Receipt, error) {
 	if err := ctx.Err(); err != nil {
 		return channels.Receipt{}, &channels.SendError{Outcome: channels.NotSent, Err: context.Cause(ctx)}
 	}
@@ -73,21 +69,14 @@ func (c *Channel) Post(ctx context.Context, out channels.Outbound, files ...chan
 	if p.done() {
 		return p.receipt(), nil
 	}
-	if p.texts == nil {
-		p.texts = c.split(out.Text)
-		if len(p.texts) == 0 && len(files) > 0 {
-			p.texts = []string{""}
-		}
-		if len(p.texts) == 0 {
-			return channels.Receipt{}, refused("an empty message")
-		}
+	if p.bare != "" {
+		out = channels.WithoutFiles(out, p.bare)
 	}
-	var err error
-	if it := c.interactionOf(out); it != nil && (p.reply || len(p.ids) == 0) {
-		p.reply = true
-		err = c.respond(ctx, it, out, p)
-	} else {
-		err = c.postAll(ctx, out, p, files)
+	err := c.sendAll(ctx, out, p)
+	if why := unfit(err); why != "" && len(out.Files) > 0 && len(p.ids) == 0 {
+		c.log.Warn("files are not sent", "conversation", out.To.Conversation, "delivery", out.ID, "why", why)
+		p.texts, p.bare = nil, why
+		err = c.sendAll(ctx, channels.WithoutFiles(out, why), p)
 	}
 	if err != nil {
 		var se *channels.SendError
@@ -100,6 +89,29 @@ func (c *Channel) Post(ctx context.Context, out channels.Outbound, files ...chan
 		return channels.Receipt{}, err
 	}
 	return p.receipt(), nil
+}
+
+// sendAll posts what is missing of a delivery, by the way that it goes.
+func (c *Channel) sendAll(ctx context.Context, out channels.Outbound, p *progress) error {
+	if p.texts == nil {
+		if p.texts = c.texts(out); len(p.texts) == 0 {
+			return refused("an empty message")
+		}
+	}
+	if it := c.interactionOf(out); it != nil && len(out.Files) == 0 && (p.reply || len(p.ids) == 0) {
+		p.reply = true
+		return c.respond(ctx, it, out, p)
+	}
+	return c.postAll(ctx, out, p)
+}
+
+// texts are the messages of a delivery; one with files may have no text.
+func (c *Channel) texts(out channels.Outbound) []string {
+	texts := c.split(out.Text)
+	if len(texts) == 0 && len(out.Files) > 0 {
+		return []string{""}
+	}
+	return texts
 }
 
 // split cuts a text into Discord's messages [D10, D12, D13].
@@ -117,7 +129,7 @@ func (c *Channel) split(text string) []string {
 }
 
 // postAll posts what is missing of a delivery.
-func (c *Channel) postAll(ctx context.Context, out channels.Outbound, p *progress, files []channels.File) error {
+func (c *Channel) postAll(ctx context.Context, out channels.Outbound, p *progress) error {
 	if p.target == "" {
 		target, err := c.target(ctx, out)
 		if err != nil {
@@ -127,7 +139,7 @@ func (c *Channel) postAll(ctx context.Context, out channels.Outbound, p *progres
 	}
 	if !p.taken {
 		p.taken = true
-		p.draft = c.drafts.settle(ctx, out, len(files) == 0 && p.target == out.To.Conversation)
+		p.draft = c.drafts.settle(ctx, out, len(out.Files) == 0 && p.target == out.To.Conversation)
 	}
 	for len(p.ids) < len(p.texts) {
 		i := len(p.ids)
@@ -137,7 +149,7 @@ func (c *Channel) postAll(ctx context.Context, out channels.Outbound, p *progres
 		}
 		var attached []channels.File
 		if i == 0 {
-			attached = files
+			attached = out.Files
 		}
 		id, err := c.postOne(ctx, out, p, i, attached)
 		if err != nil {
@@ -276,7 +288,7 @@ func (c *Channel) postOne(ctx context.Context, out channels.Outbound, p *progres
 func (c *Channel) create(ctx context.Context, conversation string, m outgoing, files []channels.File) (string, error) {
 	attached, err := c.attach(ctx, files)
 	if err != nil {
-		return "", refused(err.Error())
+		return "", err
 	}
 	var posted struct{ ID string }
 	err = c.api.do(ctx, call{method: http.MethodPost, path: "channels/" + conversation + "/messages", body: m, files: attached}, &posted)

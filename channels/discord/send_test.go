@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -294,21 +293,6 @@ func TestLimitsAreKept(t *testing.T) {
 	}
 	if n := len(w.texts(w.room.ID)); n != 12 {
 		t.Errorf("%d messages", n)
-	}
-}
-
-// Files go out with the first message.
-func TestFilesGoOut(t *testing.T) {
-	w := newWorld(t, setup{})
-	file := channels.File{Name: "a.txt", Type: "text/plain", Open: func(context.Context) (io.ReadCloser, error) {
-		return io.NopCloser(strings.NewReader("contents")), nil
-	}}
-	if _, err := w.c.Post(w.soon(), w.out("d1", w.room.ID, "see here"), file); err != nil {
-		t.Fatal(err)
-	}
-	posts := w.s.Posts(w.room.ID)
-	if len(posts) != 1 || len(posts[0].Files) != 1 || posts[0].Files[0].Name != "a.txt" || posts[0].Files[0].Size != 8 || posts[0].Nonce == "" {
-		t.Errorf("posts %+v", posts)
 	}
 }
 

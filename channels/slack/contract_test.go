@@ -18,6 +18,7 @@ func TestContract(t *testing.T) {
 			Channel: r.c,
 			To:      r.to(slacktest.DM, ""),
 			Seen:    func() string { return r.s.Seen(slacktest.DM) },
+			Files:   func() []string { return r.s.FilesIn(slacktest.DM) },
 			Say: func(n int, text string) {
 				r.await("it listens", func() bool { return r.c.Health().State == channels.Ready })
 				if said[n] != "" {

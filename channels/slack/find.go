@@ -18,6 +18,11 @@ const (
 // look reads what stands where the delivery belongs and writes the parts that
 // are there into p. It looks no further back than the message that is answered.
 func (c *Channel) look(ctx context.Context, out channels.Outbound, p *progress) error {
+	if len(out.Files) > 0 {
+		if err := c.lookForFiles(ctx, out, p); err != nil || len(p.parts) == 1 {
+			return err
+		}
+	}
 	return c.lookFor(ctx, out.ID, out.To.Conversation, threadFor(out), tsOf(out.ReplyTo), p)
 }
 

@@ -21,6 +21,8 @@ type progress struct {
 	mu    sync.Mutex
 	parts []string // message ids by part, "" not posted; nil: not cut yet
 	draft string   // message that the single part replaces, "" none
+	refs  []string // uploads that stand for its files
+	bare  string   // why it goes without its files, "" it does not
 	done  bool
 }
 
@@ -44,8 +46,7 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 	if err := ctx.Err(); err != nil {
 		return channels.Receipt{}, &channels.SendError{Outcome: channels.NotSent, Err: err}
 	}
-	texts := c.cut(out.Text)
-	if len(texts) == 0 {
+	if len(c.texts(out)) == 0 {
 		return channels.Receipt{}, &channels.SendError{Outcome: channels.Refused, Err: errors.New("the message is empty")}
 	}
 	p, fresh := c.progressOf(out.ID)
@@ -54,7 +55,28 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 	if p.done {
 		return channels.Receipt{MessageID: p.parts[0]}, nil
 	}
-	thread := threadFor(out)
+	if p.bare != "" {
+		out = channels.WithoutFiles(out, p.bare)
+	}
+	err := c.sendParts(ctx, out, p, fresh)
+	var u *unfit
+	if errors.As(err, &u) {
+		c.log.Warn("files are not sent", "conversation", out.To.Conversation, "delivery", out.ID, "why", u.why)
+		p.parts, p.bare = nil, u.why
+		err = c.sendParts(ctx, channels.WithoutFiles(out, u.why), p, false)
+	}
+	if err != nil {
+		if channels.OutcomeOf(err) == channels.Refused {
+			c.drafts.became(ctx, out.ID, "")
+		}
+		return channels.Receipt{}, err
+	}
+	return channels.Receipt{MessageID: p.parts[0]}, nil
+}
+
+// sendParts posts what is missing of a delivery.
+func (c *Channel) sendParts(ctx context.Context, out channels.Outbound, p *progress, fresh bool) error {
+	texts, thread := c.texts(out), threadFor(out)
 	if p.parts == nil {
 		p.parts = make([]string, len(texts))
 		if len(texts) > 1 && fresh && out.Only == "" {
@@ -63,18 +85,19 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 		}
 	}
 	if p.draft == "" {
-		p.draft = c.drafts.claim(ctx, out, thread, len(texts) == 1)
+		p.draft = c.drafts.claim(ctx, out, thread, len(texts) == 1 && len(out.Files) == 0)
 	}
 	for i, text := range texts {
 		if p.parts[i] != "" {
 			continue
 		}
-		ts, err := c.post(ctx, out, thread, text, i, len(texts), p.draft)
+		post := func() (string, error) { return c.post(ctx, out, thread, text, i, len(texts), p.draft) }
+		if i == 0 && len(out.Files) > 0 {
+			post = func() (string, error) { return c.share(ctx, out, thread, text, p) }
+		}
+		ts, err := post()
 		if err != nil {
-			if channels.OutcomeOf(err) == channels.Refused {
-				c.drafts.became(ctx, out.ID, "")
-			}
-			return channels.Receipt{}, err
+			return err
 		}
 		p.parts[i] = ts
 		c.stands(out, thread, ts)
@@ -83,7 +106,16 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 	c.drafts.became(ctx, out.ID, p.parts[0])
 	c.joined(out.To.Conversation, thread)
 	c.answered(ctx, out, thread)
-	return channels.Receipt{MessageID: p.parts[0]}, nil
+	return nil
+}
+
+// texts are the posts of a delivery; one with files may have no text.
+func (c *Channel) texts(out channels.Outbound) []string {
+	texts := c.cut(out.Text)
+	if len(texts) == 0 && len(out.Files) > 0 {
+		return []string{""}
+	}
+	return texts
 }
 
 // stands notes that a post stands at its place, so that no draft above it
@@ -211,8 +243,11 @@ func (c *Channel) Find(ctx context.Context, out channels.Outbound) (channels.Rec
 	p, _ := c.progressOf(out.ID)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.bare != "" {
+		out = channels.WithoutFiles(out, p.bare)
+	}
 	if p.parts == nil {
-		p.parts = make([]string, len(c.cut(out.Text)))
+		p.parts = make([]string, len(c.texts(out)))
 	}
 	if err := c.look(ctx, out, p); err != nil {
 		return channels.Receipt{}, false, fmt.Errorf("slack: look for %s: %w", out.ID, plainError(err))

@@ -146,6 +146,6 @@ func (w world) console(history string, now func() time.Time, wait func(context.C
 		In: w.stdin, Out: w.stdout,
 		Terminal: w.terminal(),
 		NoColor:  w.getenv("NO_COLOR") != "",
-		User:     me, History: history, Now: now, Wait: wait,
+		User:     me, History: history, Files: filepath.Join(filepath.Dir(history), "files"), Now: now, Wait: wait,
 	})
 }

@@ -280,3 +280,16 @@ func (s *Server) Reacted(m *Message, emoji string) bool {
 	defer s.mu.Unlock()
 	return s.reactions[m.Channel+"/"+m.ID][emoji]
 }
+
+// FilesIn gives what the bot's files in a channel are, as "name: content", in
+// the order they were posted.
+func (s *Server) FilesIn(channel string) (all []string) {
+	for _, m := range s.Posts(channel) {
+		for _, f := range m.Files {
+			s.mu.Lock()
+			all = append(all, f.Name+": "+string(s.files[f.ID]))
+			s.mu.Unlock()
+		}
+	}
+	return all
+}

@@ -52,6 +52,7 @@ var methods = map[string]method{
 	"assistant.threads.setStatus":  {[]string{"assistant:write"}, (*Server).setStatus},
 	"views.open":                   {nil, (*Server).openView},
 	"files.getUploadURLExternal":   {[]string{"files:write"}, (*Server).uploadURL},
+	"files.info":                   {[]string{"files:read"}, (*Server).fileInfo},
 	"files.completeUploadExternal": {[]string{"files:write"}, (*Server).completeUpload},
 }
 

@@ -103,3 +103,44 @@ func (s *Server) fileLocked(id string) map[string]any {
 		"url_private": s.URL + "/files/" + f.ID, "url_private_download": s.URL + "/files/" + f.ID,
 	}
 }
+
+// fileInfo is files.info: the file, and the messages that show it.
+func (s *Server) fileInfo(in args) (answer, string) {
+	if s.files[in["file"]] == nil {
+		return nil, "file_not_found"
+	}
+	wire := s.fileLocked(in["file"])
+	public, private := map[string]any{}, map[string]any{}
+	for _, r := range s.rooms {
+		for _, m := range r.messages {
+			for _, f := range m.Files {
+				if f["id"] != in["file"] {
+					continue
+				}
+				in := private
+				if r.Kind == "channel" {
+					in = public
+				}
+				in[r.ID] = []any{map[string]any{"ts": m.TS, "thread_ts": m.Thread}}
+			}
+		}
+	}
+	wire["shares"] = map[string]any{"public": public, "private": private}
+	return answer{"file": wire}, ""
+}
+
+// FilesIn gives what the bot's files in a conversation are, as "name: content",
+// in the order they were posted.
+func (s *Server) FilesIn(room string) (all []string) {
+	for _, m := range s.Posts(room) {
+		for _, f := range m.Files {
+			s.mu.Lock()
+			id, _ := f["id"].(string)
+			if file := s.files[id]; file != nil {
+				all = append(all, file.Name+": "+string(file.Data))
+			}
+			s.mu.Unlock()
+		}
+	}
+	return all
+}
