@@ -12,16 +12,25 @@ import (
 )
 
 // Owner gives the process that runs on a state directory, 0 when none does. It
-// looks at the name in the lock file and not at the lock: to try a lock is to
-// hold it for a moment, and a daemon that starts in that moment would give up.
+// looks at what the kernel tells of locks, and does not try the lock itself: that
+// would be to hold it for a moment, and a daemon that starts in that moment would
+// give up.
 func Owner(dir string) (pid int) {
-	text, err := os.ReadFile(filepath.Join(dir, lockFile))
+	path := filepath.Join(dir, lockFile)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0
 	}
-	pid, err = strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil || pid <= 0 {
+	if pid, err = strconv.Atoi(strings.TrimSpace(string(text))); err != nil || pid <= 0 {
 		return 0
+	}
+	if locks, err := os.ReadFile("/proc/locks"); err == nil && len(locks) > 0 {
+		if info, err := os.Stat(path); err == nil {
+			if s, ok := info.Sys().(*syscall.Stat_t); ok && !strings.Contains(string(locks), fmt.Sprintf(":%d ", s.Ino)) {
+				return 0 // whoever has the number by now is somebody else
+			}
+			return pid
+		}
 	}
 	if err := syscall.Kill(pid, 0); err != nil && !errors.Is(err, syscall.EPERM) {
 		return 0
