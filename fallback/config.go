@@ -18,9 +18,13 @@ type Config struct {
 	Profiles     map[ProfileID]ProfileMeta // auth.profiles
 	// Named are the credentials that config brings itself: a key by reference, a
 	// keyless local server. A stored one with the same id stands before it.
-	Named         []Profile
-	Providers     map[string]provider.Endpoint
-	Cooldowns     CooldownConfig
+	Named     []Profile
+	Providers map[string]provider.Endpoint
+	Cooldowns CooldownConfig
+	// Facts are what config says of models, and Blind those of which it says that
+	// they take no pictures; FactsOf reads both.
+	Facts         map[Model]provider.Facts
+	Blind         map[Model]bool
 	Attempt       provider.Limits // agents.defaults.attempt; Total is unused here
 	MaxToolRounds int             // how often a model may ask for tools in one turn (agents.defaults.maxToolRounds); 0: 24
 	RunTimeout    time.Duration   // agents.defaults.timeoutSeconds; 0: no limit

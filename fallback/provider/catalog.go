@@ -7,18 +7,56 @@ import (
 	"charm.land/catwalk/pkg/embedded"
 )
 
-// catalog loads the embedded catalogue of models, once, when it is first asked
-// for: that takes tens of milliseconds, which a start must not pay.
-var catalog = sync.OnceValue(func() map[string][]string {
-	models := make(map[string][]string)
-	for _, p := range embedded.GetAll() {
-		id := string(p.ID)
-		for _, m := range p.Models {
-			models[id] = append(models[id], m.ID)
-		}
-		slices.Sort(models[id])
+// Facts are what is known of a model beside its name; zero fields are unknown.
+type Facts struct {
+	Window    int64 // tokens that a call may hold, answer included
+	MaxOutput int64 // tokens of an answer
+	Images    bool  // it can be shown pictures
+	Price     Price
+}
+
+// Price is what a million tokens cost, in US dollars. Priced tells a free model
+// from one whose price nobody knows.
+type Price struct {
+	Input, Output         float64
+	CacheRead, CacheWrite float64
+	Priced                bool
+}
+
+// Cost is what a call's tokens come to, in US dollars. Tokens.Input holds the
+// cached ones, which have prices of their own; an unknown one is the input's.
+func (p Price) Cost(t Tokens) float64 {
+	read, write := p.CacheRead, p.CacheWrite
+	if read == 0 {
+		read = p.Input
 	}
-	return models
+	if write == 0 {
+		write = p.Input
+	}
+	plain := max(t.Input-t.CacheRead-t.CacheWrite, 0)
+	return (float64(plain)*p.Input + float64(t.CacheRead)*read + float64(t.CacheWrite)*write + float64(t.Output)*p.Output) / 1e6
+}
+
+// catalog loads the embedded catalogue of models, once, when it is first asked
+// for: that takes ten milliseconds, which a start must not pay.
+var catalog = sync.OnceValue(func() map[string]map[string]Facts {
+	known := make(map[string]map[string]Facts)
+	for _, p := range embedded.GetAll() {
+		models := make(map[string]Facts, len(p.Models))
+		for _, m := range p.Models {
+			models[m.ID] = Facts{
+				Window: m.ContextWindow, MaxOutput: m.DefaultMaxTokens, Images: m.SupportsImages,
+				// In this catalogue the cached price of the input is that of writing to
+				// the cache, and the cached price of the output that of reading.
+				Price: Price{
+					Input: m.CostPer1MIn, Output: m.CostPer1MOut, CacheRead: m.CostPer1MOutCached, CacheWrite: m.CostPer1MInCached,
+					Priced: m.CostPer1MIn > 0 || m.CostPer1MOut > 0,
+				},
+			}
+		}
+		known[string(p.ID)] = models
+	}
+	return known
 })
 
 // catalogNames are the providers whose id in the catalogue is another one.
@@ -26,13 +64,28 @@ var catalogNames = map[string]string{
 	"google": "gemini", "kimi": "kimi-coding", "qwen": "alibaba-singapore",
 }
 
+func catalogOf(providerID string) map[string]Facts {
+	if name, ok := catalogNames[providerID]; ok {
+		providerID = name
+	}
+	return catalog()[providerID]
+}
+
 // CatalogModels gives the ids of a provider's models as the embedded
 // catalogue knows them, sorted, nil when it does not know the provider. It is
 // for hints such as "did you mean": vendors have models that the catalogue
 // lacks, so an id that is not in it may be perfectly good.
 func CatalogModels(providerID string) []string {
-	if name, ok := catalogNames[providerID]; ok {
-		providerID = name
+	var ids []string
+	for id := range catalogOf(providerID) {
+		ids = append(ids, id)
 	}
-	return slices.Clone(catalog()[providerID])
+	slices.Sort(ids)
+	return ids
+}
+
+// CatalogFacts gives what the embedded catalogue knows of a model.
+func CatalogFacts(providerID, model string) (f Facts, known bool) {
+	f, known = catalogOf(providerID)[model]
+	return f, known
 }
