@@ -46,12 +46,12 @@ var rooms = map[string][]string{
 	"scripts": {"bot", "fallback", "store", "channels/slack/slacktest", "fallback/provider", "fallback/provider/providertest"},
 	// The parts of the daemon, which only cmd/standin puts together.
 	"cmd/standin/config":   {"bot", "bot/policy", "channels", "channels/discord", "channels/slack", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "heartbeat"},
-	"cmd/standin/daemon":   {"bot", "channels", "channels/discord", "channels/slack", "cmd/standin/config", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "store"},
+	"cmd/standin/daemon":   {"bot", "channels", "channels/discord", "channels/slack", "cmd/standin/config", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "heartbeat", "store"},
 	"cmd/standin/doctor":   {"bot", "channels/discord", "channels/slack", "cmd/standin/config", "cmd/standin/openclaw", "cmd/standin/takeover", "fallback", "fallback/provider", "store"},
 	"cmd/standin/openclaw": {"cmd/standin/config", "fallback/provider"},
 	"cmd/standin/takeover": {"fallback", "fallback/auth/legacy", "store"},
 	// Plays the daemon instead of running it.
-	"cmd/standin/rehearsal": {"bot", "channels", "cmd/standin/config", "cmd/standin/daemon", "fallback", "fallback/provider", "fallback/provider/providertest", "store"},
+	"cmd/standin/rehearsal": {"bot", "channels", "cmd/standin/config", "cmd/standin/daemon", "fallback", "fallback/provider", "fallback/provider/providertest", "heartbeat", "store"},
 	// cmd/standin wires everything and is imported by nobody.
 	"cmd/standin": {"*"},
 }

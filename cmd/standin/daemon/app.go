@@ -21,8 +21,9 @@ import (
 	"standin/channels/slack"
 	"standin/cmd/standin/config"
 	"standin/fallback"
-	"standin/fallback/provider"
 	"standin/fallback/auth"
+	"standin/fallback/provider"
+	"standin/heartbeat"
 	"standin/store"
 )
 
@@ -51,6 +52,7 @@ type App struct {
 	current atomic.Pointer[config.Compiled] // a turn keeps the one it loaded [G9]
 	runner  *fallback.Runner
 	fleet   *fleet
+	beats   *heartbeat.Runner // nil in a rehearsal
 	stops   []stop
 
 	draining atomic.Bool // a signal came, or every channel has ended
@@ -97,16 +99,16 @@ func New(ctx context.Context, p Parts) (*App, error) {
 
 	var accounts []config.Account
 	if p.Accounts {
-	if p.Staging == nil { // a rehearsal's logins are words, and nothing leaves it
-		logins := &auth.Refresher{
-			Store:  db.Credentials(nil),
-			Vendor: func(id string) (auth.Vendor, bool) { v, ok := a.current.Load().Logins[id]; return v, ok },
-			Log:    p.Log,
-			Now:    p.Now,
+		if p.Staging == nil { // a rehearsal's logins are words, and nothing leaves it
+			logins := &auth.Refresher{
+				Store:  db.Credentials(nil),
+				Vendor: func(id string) (auth.Vendor, bool) { v, ok := a.current.Load().Logins[id]; return v, ok },
+				Log:    p.Log,
+				Now:    p.Now,
+			}
+			a.runner.Logins = logins
+			a.onStop("logins", func(context.Context) error { logins.Close(); return nil })
 		}
-		a.runner.Logins = logins
-		a.onStop("logins", func(context.Context) error { logins.Close(); return nil })
-	}
 
 		accounts = p.Config.Accounts
 	}
@@ -138,6 +140,9 @@ func New(ctx context.Context, p Parts) (*App, error) {
 		p.Staging.look(&options)
 	}
 	a.Bot = bot.New(options)
+	if p.Staging == nil {
+		a.beats = a.newBeats()
+	}
 	return a, nil
 }
 
@@ -153,7 +158,14 @@ func (a *App) Start(ctx context.Context) error {
 		return errors.Join(err, a.Close())
 	}
 	a.onStop("drafts", func(ctx context.Context) error { a.fleet.tidy(ctx); return nil })
+	var stopBeats func(context.Context) error
+	if a.beats != nil {
+		stopBeats = a.startBeats(ctx)
+	}
 	a.onStop("bot", a.Bot.Stop)
+	if stopBeats != nil {
+		a.onStop("heartbeat schedule", stopBeats)
+	}
 	return nil
 }
 
@@ -250,6 +262,9 @@ func (a *App) Config() *config.Compiled { return a.current.Load() }
 func (a *App) change(c *config.Compiled) {
 	former := a.current.Load()
 	a.Use(c)
+	if a.beats != nil {
+		a.beats.Reload()
+	}
 	if is, was := c.Encryption, former.Encryption; is.KeyFile != was.KeyFile || is.PassphraseEnv != was.PassphraseEnv {
 		a.parts.Log.Warn("auth.encryption changed in the config: that needs a restart, and standin auth seal or unseal before it")
 	}

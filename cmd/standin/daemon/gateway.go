@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"standin/heartbeat"
 )
 
 // gateway answers probes, takes Slack's requests of mode http, and tells
@@ -23,7 +25,8 @@ type gateway struct {
 	draining func() bool
 	// up says that start-up is over: what reconnects later is no reason to be
 	// taken out of service.
-	up func() bool
+	up    func() bool
+	beats *heartbeat.Runner // nil: none run here
 }
 
 // public serves everybody who reaches the port: no detail [G23].
@@ -47,6 +50,7 @@ func (g *gateway) private() http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(reportOf(g.fleet.standings()))
 	})
+	beatRoutes(mux, g.beats)
 	return mux
 }
 
@@ -116,7 +120,7 @@ func (l *listener) stop(ctx context.Context) error {
 // dir. The port must be had; without the socket only `standin channels status` is
 // missing.
 func (a *App) Listen(dir, addr string) error {
-	g := &gateway{fleet: a.fleet, alive: a.DB.Ping, draining: a.draining.Load, up: a.isUp}
+	g := &gateway{fleet: a.fleet, alive: a.DB.Ping, draining: a.draining.Load, up: a.isUp, beats: a.beats}
 	if addr != "" {
 		l, err := net.Listen("tcp", addr)
 		if err != nil {
