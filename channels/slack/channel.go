@@ -94,6 +94,7 @@ type pace struct {
 	quiet          time.Duration // without any event for so long, the socket is replaced to be sure
 	late           time.Duration // how long an acknowledgement waits for a socket
 	call           time.Duration // one call of the Web API
+	again          time.Duration // before a look-up that a message waits for is tried again, doubling
 	update         time.Duration // between two edits of a draft [SL25]
 	durable        time.Duration // http mode: how long a request waits for its message to be durable [SL2]
 }
@@ -102,7 +103,7 @@ func defaultPace() pace {
 	return pace{
 		first: 2 * time.Second, longest: 30 * time.Second, stable: 20 * time.Second,
 		hello: 15 * time.Second, ping: 5 * time.Second, pong: 15 * time.Second, quiet: 30 * time.Minute,
-		late: 30 * time.Second, call: 20 * time.Second, update: time.Second, durable: 2500 * time.Millisecond,
+		late: 30 * time.Second, call: 20 * time.Second, again: time.Second, update: time.Second, durable: 2500 * time.Millisecond,
 	}
 }
 

@@ -104,7 +104,7 @@ func (c *Channel) sort(d delivery) (lane string, work func(context.Context, chan
 		if c.isSelf(ev) { // the first thing: own posts are never input [SL15]
 			return "", nil
 		}
-		return ev.Channel, func(ctx context.Context, receive channels.Receiver) { c.message(ctx, receive, ev, d) }
+		return ev.Channel, func(ctx context.Context, receive channels.Receiver) { c.message(ctx, receive, ev, d, 0) }
 	case socketmode.RequestTypeSlashCommands:
 		return c.sortSlash(d)
 	case socketmode.RequestTypeInteractive:
@@ -131,9 +131,14 @@ func (c *Channel) isSelf(ev event) bool {
 	return self.User != "" && ev.User == self.User || self.Bot != "" && ev.Bot == self.Bot
 }
 
-// message hands one message over, unless it was before.
-func (c *Channel) message(ctx context.Context, receive channels.Receiver, ev event, d delivery) {
-	in, why := c.inbound(ctx, ev)
+// message hands one message over, unless it was before. tries is how often it
+// could not be told what it is.
+func (c *Channel) message(ctx context.Context, receive channels.Receiver, ev event, d delivery, tries int) {
+	in, why, err := c.inbound(ctx, ev)
+	if err != nil {
+		c.later(ctx, receive, ev, d, tries+1, err)
+		return
+	}
 	if why != "" {
 		c.log.Debug("message dropped", "message", ev.TS, "conversation", ev.Channel, "why", why)
 		d.ack()
@@ -158,6 +163,27 @@ func (c *Channel) message(ctx context.Context, receive channels.Receiver, ev eve
 	if !in.Mentioned && in.Chat != channels.Direct {
 		c.ambient.put(key, struct{}{}, c.now())
 	}
+}
+
+// maxLookUps bounds the looks for what a message is: with the doubling wait they
+// last for some minutes.
+const maxLookUps = 9
+
+// later looks again for what a message is, when the room's other messages have
+// had their turn. It is not acknowledged until then, so that Slack delivers it
+// again should this process end; beyond the last look that is all that is left.
+func (c *Channel) later(ctx context.Context, receive channels.Receiver, ev event, d delivery, tries int, why error) {
+	in := c.intake.Load()
+	if in == nil || tries >= maxLookUps {
+		c.log.Error("a message is left to Slack: what it belongs to cannot be looked up", "message", ev.TS, "conversation", ev.Channel, "err", why)
+		if d.failed != nil {
+			d.failed()
+		}
+		return
+	}
+	wait := max(c.pace.again<<(tries-1), retryAfter(why))
+	c.log.Warn("what a message belongs to cannot be looked up yet", "message", ev.TS, "conversation", ev.Channel, "next", wait, "err", why)
+	in.after(wait, ev.Channel, func() { c.message(ctx, receive, ev, d, tries) })
 }
 
 // mentionSuffix tells the inbound of an app_mention from that of the message

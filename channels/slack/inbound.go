@@ -11,20 +11,24 @@ import (
 // maxFiles of one message are taken [SL26].
 const maxFiles = 8
 
-// inbound reads a message as facts. why says that it is none to hand over.
-func (c *Channel) inbound(ctx context.Context, ev event) (in channels.Inbound, why string) {
+// inbound reads a message as facts. why says that it is none to hand over; an
+// error, that this cannot be told now.
+func (c *Channel) inbound(ctx context.Context, ev event) (in channels.Inbound, why string, err error) {
 	chat := c.chatType(ctx, ev.Channel, ev.ChannelType)
 	if ev.Type == "app_mention" && chat != channels.Room {
-		return in, "a mention in a direct chat comes as its message" // [SL13]
+		return in, "a mention in a direct chat comes as its message", nil // [SL13]
 	}
 	self := c.self.Load()
 	at, ok := parseTS(ev.TS)
 	if !ok {
-		return in, "its id is no time"
+		return in, "its id is no time", nil
 	}
-	thread, ok := c.threadOf(ctx, ev)
+	thread, ok, err := c.threadOf(ctx, ev)
+	if err != nil {
+		return in, "", err
+	}
 	if !ok {
-		return in, "its thread is not known" // never mis-route to the room [SL17]
+		return in, "its thread is not known", nil // never mis-route to the room [SL17]
 	}
 	in = channels.Inbound{
 		ID:    ev.TS,
@@ -40,7 +44,7 @@ func (c *Channel) inbound(ctx context.Context, ev event) (in channels.Inbound, w
 		in.From.ID = ev.Bot
 	}
 	if in.From.ID == "" {
-		return in, "nobody sent it"
+		return in, "nobody sent it", nil
 	}
 	if !in.Bot && in.From.Name == "" {
 		in.From.Name = c.displayName(ctx, ev.User)
@@ -58,23 +62,24 @@ func (c *Channel) inbound(ctx context.Context, ev event) (in channels.Inbound, w
 		in.Implicit = c.takesPart(ctx, ev, thread)
 	}
 	in.Text = plainText(withoutLeading(ev.Text, self.User))
-	return in, ""
+	return in, "", nil
 }
 
 // threadOf gives the thread that a message is in, "" for none. A message whose
 // thread is its own id is the root, not a reply [SL17]. It is false when the
-// message is a reply and Slack does not say to what.
-func (c *Channel) threadOf(ctx context.Context, ev event) (string, bool) {
+// message is a reply and Slack does not say to what; an error is a look-up that
+// failed for a passing reason.
+func (c *Channel) threadOf(ctx context.Context, ev event) (thread string, ok bool, err error) {
 	switch {
 	case ev.ThreadTS == ev.TS:
-		return "", true
+		return "", true, nil
 	case ev.ThreadTS != "":
-		return ev.ThreadTS, true
+		return ev.ThreadTS, true, nil
 	case ev.ParentUser == "":
-		return "", true
+		return "", true, nil
 	}
-	thread := c.lookUpThread(ctx, ev.Channel, ev.TS)
-	return thread, thread != ""
+	thread, err = c.lookUpThread(ctx, ev.Channel, ev.TS)
+	return thread, thread != "", err
 }
 
 var userToken = regexp.MustCompile(`<@([UW][A-Z0-9]+)(?:\|[^>]*)?>`)

@@ -159,8 +159,8 @@ func TestThreads(t *testing.T) {
 	if in := r.next(); in.Text != "lost reply" || in.To.Thread != root {
 		t.Errorf("a reply without its thread: %+v", in)
 	}
-	r.s.Fail("conversations.history", slacktest.Fault{Status: 500})
-	r.s.Fail("conversations.replies", slacktest.Fault{Status: 500})
+	r.s.Fail("conversations.history", slacktest.Fault{Code: "channel_not_found"})
+	r.s.Fail("conversations.replies", slacktest.Fault{Code: "thread_not_found"})
 	r.s.Say(slacktest.Say{Room: slacktest.General, User: slacktest.Alice, Text: "astray", Thread: root, Extra: map[string]any{"thread_ts": nil}})
 	for _, in := range r.handed() {
 		if in.Text == "astray" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"standin/channels"
 )
@@ -47,6 +48,20 @@ func (in *intake) do(lane string, f func()) bool {
 		go in.work(lane)
 	}
 	return true
+}
+
+// after is do once the wait is over, unless the intake ends before.
+func (in *intake) after(wait time.Duration, lane string, f func()) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.closed {
+		return
+	}
+	in.wg.Go(func() {
+		if sleep(in.ctx, wait) == nil {
+			in.do(lane, f)
+		}
+	})
 }
 
 func (in *intake) work(lane string) {

@@ -68,18 +68,21 @@ func (c *Channel) displayName(ctx context.Context, user string) string {
 	return name
 }
 
-// lookUpThread asks for the thread of a reply that came without it [SL17].
-func (c *Channel) lookUpThread(ctx context.Context, conversation, ts string) string {
+// lookUpThread asks for the thread of a reply that came without it [SL17], ""
+// when Slack knows none. An error is a passing one: nothing was learnt.
+func (c *Channel) lookUpThread(ctx context.Context, conversation, ts string) (thread string, err error) {
 	key := factKey(conversation, ts)
 	if thread, ok := c.parents.get(key, c.now()); ok {
-		return thread
+		return thread, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	thread := ""
 	history, err := c.api.GetConversationHistoryContext(ctx, &slackapi.GetConversationHistoryParameters{
 		ChannelID: conversation, Latest: ts, Oldest: ts, Inclusive: true, Limit: 1,
 	})
+	if passing(err) {
+		return "", plainError(err)
+	}
 	if err == nil && len(history.Messages) == 1 && history.Messages[0].Timestamp == ts {
 		thread = history.Messages[0].ThreadTimestamp
 	}
@@ -87,12 +90,31 @@ func (c *Channel) lookUpThread(ctx context.Context, conversation, ts string) str
 		replies, _, _, err := c.api.GetConversationRepliesContext(ctx, &slackapi.GetConversationRepliesParameters{
 			ChannelID: conversation, Timestamp: ts, Limit: 1,
 		})
+		if passing(err) {
+			return "", plainError(err)
+		}
 		if err == nil && len(replies) == 1 {
 			thread = replies[0].ThreadTimestamp
 		}
 	}
 	c.parents.put(key, thread, c.now())
-	return thread
+	return thread, nil
+}
+
+// passing tells whether a look-up failed for a reason that may be gone in a
+// moment: a limit, a fault of Slack's or of the line. What else Slack says, it
+// will say again.
+func passing(err error) bool {
+	if err == nil {
+		return false
+	}
+	code := codeOf(err)
+	if code == "" {
+		return true
+	}
+	outcome, _ := outcomeOfCode(code)
+	_, credential := mends[code]
+	return outcome != channels.Refused && !credential
 }
 
 // takesPart tells whether a message in a thread is meant for the bot although

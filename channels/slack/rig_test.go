@@ -35,7 +35,7 @@ func hurried() pace {
 	return pace{
 		first: 20 * time.Millisecond, longest: 100 * time.Millisecond, stable: 50 * time.Millisecond,
 		hello: 5 * time.Second, ping: 50 * time.Millisecond, pong: 5 * time.Second, quiet: time.Minute,
-		late: 5 * time.Second, call: 5 * time.Second, update: 10 * time.Millisecond, durable: time.Second,
+		late: 5 * time.Second, call: 5 * time.Second, again: 5 * time.Millisecond, update: 10 * time.Millisecond, durable: time.Second,
 	}
 }
 
