@@ -193,10 +193,17 @@ func (c *Credentials) IDs(ctx context.Context, a fallback.AgentID, providerID st
 	return ids, nil
 }
 
-// Check reads every secret of every agent: what cannot be opened fails each turn
-// that needs it, so who starts wants to know it first.
+// Check reads every secret of every agent, and the key that seals new ones: what
+// cannot be opened fails each turn that needs it, so who starts wants to know it
+// first.
 func (c *Credentials) Check(ctx context.Context) error {
 	ids, err := c.agents.named()
+	if v := c.agents.vault; err == nil && v.On() {
+		_, _, err = v.sealing()
+	}
+	if err != nil {
+		return err
+	}
 	for _, a := range ids {
 		_, readErr := c.List(ctx, a)
 		err = errors.Join(err, readErr)

@@ -9,25 +9,36 @@ import (
 	"standin/fallback"
 )
 
+// Resealed is what a Reseal did.
+type Resealed struct {
+	Secrets int  // rows that it rewrote
+	MadeKey bool // there was no key file before
+}
+
 // Reseal brings the stored secrets of all agents from the sealing of o to
-// another one, in one transaction per agent, and tells how many it rewrote. Each
-// is read back and opened before its old row goes; afterwards the file is
+// another one, in one transaction per agent, and makes its key file when there is
+// none. Each is read back and opened before its old row goes; afterwards the file is
 // written anew, so that no free page of it holds what stood there. It must be
 // alone: a daemon that runs gives a *LockedError, since it holds the key of
 // before. Cut short, it goes on where it was when it runs again.
-func Reseal(ctx context.Context, o Options, to Sealing, d fallback.Deed) (n int, err error) {
+func Reseal(ctx context.Context, o Options, to Sealing, d fallback.Deed) (done Resealed, err error) {
 	if _, err := stateFile(o.Dir, lockFile); err != nil {
-		return 0, err
+		return done, err
 	}
 	l, err := takeLock(filepath.Join(o.Dir, lockFile))
 	if err != nil {
-		return 0, err
+		return done, err
 	}
 	a := newAgents(o.Dir, false)
 	defer func() { err = errors.Join(err, a.close(), l.release()) }()
+	if to.KeyFile != "" {
+		if done.MadeKey, err = MakeKeyFile(to.KeyFile); err != nil {
+			return done, err
+		}
+	}
 	ids, err := a.named()
 	if err != nil {
-		return 0, err
+		return done, err
 	}
 	d.What = fallback.DeedUnseal
 	if to.On() {
@@ -37,15 +48,15 @@ func Reseal(ctx context.Context, o Options, to Sealing, d fallback.Deed) (n int,
 	for _, id := range ids {
 		f, err := a.owned(ctx, id)
 		if err != nil {
-			return n, err
+			return done, err
 		}
-		m, err := f.reseal(ctx, from, into, d)
+		n, err := f.reseal(ctx, from, into, d)
 		if err != nil {
-			return n, fmt.Errorf("credentials of agent %s stay as they were: %w", id, err)
+			return done, fmt.Errorf("credentials of agent %s stay as they were: %w", id, err)
 		}
-		n += m
+		done.Secrets += n
 	}
-	return n, nil
+	return done, nil
 }
 
 // reseal rewrites the rows of one file that are not as into makes them.

@@ -62,14 +62,14 @@ func TestSealAndUnsealKeepEverySecretAndLeaveNoTrace(t *testing.T) {
 				t.Fatal(err)
 			}
 			n, err := Reseal(t.Context(), Options{Dir: dir, Sealing: s}, s, byAlice)
-			if err != nil || n != 2 {
-				t.Fatalf("sealed %d: %v", n, err)
+			if err != nil || n.Secrets != 2 {
+				t.Fatalf("sealed %+v: %v", n, err)
 			}
 			if names := holds(t, dir, canary); names != nil {
 				t.Errorf("the secret still stands in %v", names)
 			}
-			if n, err := Reseal(t.Context(), Options{Dir: dir, Sealing: s}, s, byAlice); err != nil || n != 0 {
-				t.Errorf("a second time: %d, %v", n, err)
+			if n, err := Reseal(t.Context(), Options{Dir: dir, Sealing: s}, s, byAlice); err != nil || n.Secrets != 0 {
+				t.Errorf("a second time: %+v, %v", n, err)
 			}
 			read := func(s Sealing) string {
 				t.Helper()
@@ -84,8 +84,8 @@ func TestSealAndUnsealKeepEverySecretAndLeaveNoTrace(t *testing.T) {
 			if got := read(s); got != secret {
 				t.Errorf("sealed secret reads as another")
 			}
-			if n, err := Reseal(t.Context(), Options{Dir: dir, Sealing: s}, Sealing{}, byAlice); err != nil || n != 2 {
-				t.Fatalf("unsealed %d: %v", n, err)
+			if n, err := Reseal(t.Context(), Options{Dir: dir, Sealing: s}, Sealing{}, byAlice); err != nil || n.Secrets != 2 {
+				t.Fatalf("unsealed %+v: %v", n, err)
 			}
 			if got := read(Sealing{}); got != secret {
 				t.Errorf("unsealed secret reads as another")

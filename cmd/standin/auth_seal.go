@@ -46,17 +46,11 @@ func (c authSealCmd) Run(w world) error {
 	}
 	to, o := s, c.options(w)
 	o.Sealing = s
-	made := false
 	if c.undo {
 		to = store.Sealing{}
-	} else if s.KeyFile != "" {
-		var err error
-		if made, err = store.MakeKeyFile(s.KeyFile); err != nil {
-			return exit{exitUsage, err.Error()}
-		}
 	}
 	by := fallback.Deed{At: time.Now(), Who: whoami(w), Via: "command line"}
-	n, err := store.Reseal(w.ctx, o, to, by)
+	did, err := store.Reseal(w.ctx, o, to, by)
 	var locked *store.LockedError
 	switch {
 	case errors.As(err, &locked):
@@ -65,13 +59,13 @@ func (c authSealCmd) Run(w world) error {
 		return exit{exitFault, err.Error()}
 	}
 	by.What = fallback.DeedSeal
-	line := fmt.Sprintf("%d secrets are sealed now.", n)
+	line := fmt.Sprintf("%d secrets are sealed now.", did.Secrets)
 	if c.undo {
 		by.What = fallback.DeedUnseal
-		line = fmt.Sprintf("%d secrets lie unsealed now. Take auth.encryption out of the config, or the next ones are sealed again.", n)
-	} else if made {
+		line = fmt.Sprintf("%d secrets lie unsealed now. Take auth.encryption out of the config, or the next ones are sealed again.", did.Secrets)
+	} else if did.MadeKey {
 		line = fmt.Sprintf("Made the key file %s: keep a copy away from this machine's backups. Without it the stored secrets are lost.\n%s", s.KeyFile, line)
 	}
 	c.Agent = "" // of all agents
-	return c.done(w, by, n > 0, line)
+	return c.done(w, by, did.Secrets > 0, line)
 }
