@@ -20,6 +20,7 @@ import (
 	"standin/channels/discord"
 	"standin/channels/slack"
 	"standin/cmd/standin/config"
+	"standin/cmd/standin/takeover"
 	"standin/fallback"
 	"standin/fallback/auth"
 	"standin/fallback/provider"
@@ -54,6 +55,7 @@ type App struct {
 	fleet   *fleet
 	beats   *heartbeat.Runner // nil in a rehearsal
 	stops   []stop
+	older   []takeover.Source // files of credentials that wait to be taken over
 
 	draining atomic.Bool // a signal came, or every channel has ended
 	up       atomic.Bool // every channel has come up or given up once
@@ -84,6 +86,9 @@ func New(ctx context.Context, p Parts) (*App, error) {
 	_, err = creds.States(ctx, store.MainAgent)
 	if err = errors.Join(err, creds.Check(ctx)); err != nil {
 		return nil, errors.Join(err, a.Close())
+	}
+	if p.Staging == nil {
+		a.older = takeover.FirstUse(ctx, p.State, creds, p.Log, p.Now())
 	}
 
 	journal := journals{db.Journal(), p.Witness}

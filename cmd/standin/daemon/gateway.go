@@ -23,6 +23,9 @@ type gateway struct {
 	fleet    *fleet
 	alive    func(context.Context) error // whether the store still works
 	draining func() bool
+	// olderWait tells whether older files of credentials wait to be taken over;
+	// nil: none do.
+	olderWait func() bool
 	// up says that start-up is over: what reconnects later is no reason to be
 	// taken out of service.
 	up    func() bool
@@ -63,6 +66,10 @@ func (g *gateway) health(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	if g.alive(ctx) != nil {
 		say(w, http.StatusServiceUnavailable, "the store does not work")
+		return
+	}
+	if g.olderWait != nil && g.olderWait() {
+		say(w, http.StatusOK, "degraded") // it serves, without credentials that somebody believes are there [IL-011]
 		return
 	}
 	say(w, http.StatusOK, "ok")
@@ -120,7 +127,7 @@ func (l *listener) stop(ctx context.Context) error {
 // dir. The port must be had; without the socket only `standin channels status` is
 // missing.
 func (a *App) Listen(dir, addr string) error {
-	g := &gateway{fleet: a.fleet, alive: a.DB.Ping, draining: a.draining.Load, up: a.isUp, beats: a.beats}
+	g := &gateway{fleet: a.fleet, alive: a.DB.Ping, draining: a.draining.Load, up: a.isUp, olderWait: a.olderWait, beats: a.beats}
 	if addr != "" {
 		l, err := net.Listen("tcp", addr)
 		if err != nil {

@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
+	"slices"
 	"time"
+
+	"standin/cmd/standin/takeover"
 )
 
 // SocketFile is where the running daemon tells its state to people who may read
@@ -64,4 +68,13 @@ func AskStatus(ctx context.Context, dir string) (list []Report, err error) {
 		return nil, fmt.Errorf("it says %s", answer.Status)
 	}
 	return list, json.NewDecoder(answer.Body).Decode(&list)
+}
+
+// olderWait tells whether one of the files that waited at the start is still
+// there: standin doctor --fix puts them away beside a running daemon.
+func (a *App) olderWait() bool {
+	return slices.ContainsFunc(a.older, func(s takeover.Source) bool {
+		_, err := os.Lstat(s.Path)
+		return err == nil && s.Kind != "" // a database of OpenClaw's is no file that is put away
+	})
 }
