@@ -127,7 +127,7 @@ func TestRenewal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t, t.TempDir())
 			row := bot.Session{Key: mainSession, Agent: "main", Epoch: "e1", StartedAt: noon, LastInteraction: noon, Compactions: 2, Turns: 5, Aborted: true, Route: room("C1")}
-			if err := d.PutSession(t.Context(), SessionState{row, c.was}); err != nil {
+			if err := d.PutSession(t.Context(), SessionState{Session: row, Selection: c.was}); err != nil {
 				t.Fatal(err)
 			}
 			at := noon.Add(time.Hour)

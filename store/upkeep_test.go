@@ -87,7 +87,7 @@ func TestBackup(t *testing.T) {
 func TestSessionsForPeople(t *testing.T) {
 	d := open(t, t.TempDir())
 	for i, key := range []fallback.SessionID{"agent:main:a", "agent:main:b", "agent:main:c"} {
-		s := SessionState{bot.Session{Key: key, LastInteraction: noon.Add(time.Duration(i) * time.Hour)}, autoOf(modelB)}
+		s := SessionState{Session: bot.Session{Key: key, LastInteraction: noon.Add(time.Duration(i) * time.Hour)}, Selection: autoOf(modelB)}
 		if err := d.PutSession(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}

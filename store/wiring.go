@@ -14,18 +14,26 @@ func (d *DB) Ping(ctx context.Context) error {
 // message that was sent last among those that were taken, so that a platform can
 // be asked for what came after it. Threads that are conversations count by
 // themselves; what was not written as a message counts as well, its id is of the
-// same kind (Discord).
+// same kind (Discord). It steps from conversation to conversation along an index:
+// its cost is that of the conversations, not of the messages.
 func (d *DB) LastTaken(ctx context.Context, channel, account string) (map[string]string, error) {
 	last := map[string]string{}
-	err := d.main.each(ctx, `SELECT conversation, message_id, max(sent) FROM inbox WHERE channel = ? AND account = ? GROUP BY conversation`,
-		[]any{channel, account}, func(scan func(...any) error) error {
-			var conversation, id string
-			var sent int64
-			if err := scan(&conversation, &id, &sent); err != nil {
-				return err
-			}
-			last[conversation] = id
-			return nil
-		})
+	err := d.main.each(ctx, lastTaken, []any{channel, account}, func(scan func(...any) error) error {
+		var conversation, id string
+		if err := scan(&conversation, &id); err != nil {
+			return err
+		}
+		last[conversation] = id
+		return nil
+	})
 	return last, err
 }
+
+const lastTaken = `WITH RECURSIVE place(conversation) AS (
+		SELECT min(conversation) FROM inbox WHERE channel = ?1 AND account = ?2
+		UNION ALL
+		SELECT (SELECT min(conversation) FROM inbox WHERE channel = ?1 AND account = ?2 AND conversation > place.conversation)
+		FROM place WHERE place.conversation IS NOT NULL
+	)
+	SELECT conversation, (SELECT message_id FROM inbox WHERE channel = ?1 AND account = ?2 AND inbox.conversation = place.conversation ORDER BY sent DESC LIMIT 1)
+	FROM place WHERE conversation IS NOT NULL`

@@ -2,6 +2,7 @@ package store
 
 import (
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,5 +46,22 @@ func TestPingTellsAStoreThatDoesNotWork(t *testing.T) {
 	}
 	if db.Ping(t.Context()) == nil {
 		t.Error("a closed store passes for alive")
+	}
+}
+
+// The look is made along an index, so that a long history costs nothing.
+func TestLastTakenDoesNotWalkTheMessages(t *testing.T) {
+	d := open(t, t.TempDir())
+	err := d.main.each(t.Context(), "EXPLAIN QUERY PLAN "+lastTaken, []any{"discord", ""}, func(scan func(...any) error) error {
+		var id, parent, unused int
+		var detail string
+		err := scan(&id, &parent, &unused, &detail)
+		if strings.Contains(detail, "SCAN inbox") {
+			t.Errorf("a step is %q", detail)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
