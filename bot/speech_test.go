@@ -52,6 +52,7 @@ func TestTheAgentSpeaksByItsToolAlone(t *testing.T) {
 		h.post(toBot(inRoom("boss", "/whoami")))
 		h.engine.then(fails(fallback.Plan{}, fallback.Attempt{Model: modelA, Reason: fallback.RateLimit}))
 		h.post(toBot(inRoom("boss", "again")))
+		h.settle()
 		h.post(direct("boss", "and here?"))
 		h.settle()
 		if n := len(h.room.Texts(channels.Command)) + len(h.room.Texts(channels.Failure)); n != 2 || !slices.Contains(h.room.Texts(), "echo: and here?") {
