@@ -89,7 +89,7 @@ func (v Vendor) evidence(what string, err error) *provider.Error {
 	var said *oauth2.RetrieveError
 	if !errors.As(err, &said) {
 		e := provider.TransportError(v.Provider, err)
-		e.Message = what + ": the authorization server did not answer: " + e.Message
+		e.Message = what + ": no usable answer from the authorization server: " + e.Message
 		return e
 	}
 	status := said.Response.StatusCode

@@ -41,6 +41,8 @@ type Server struct {
 	Fail int
 	// Refuse answers each refresh with this code, "": not at all.
 	Refuse string
+	// Nested puts codes into an object, with status 401, as OpenAI does.
+	Nested bool
 	// Arrived is called with each refresh before the server acts on it, Acted
 	// after it has acted and before it answers. Both may block.
 	Arrived, Acted func()

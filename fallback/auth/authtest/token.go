@@ -23,11 +23,19 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case status != 0:
 		http.Error(w, "the server is not well", status)
+	case said != "" && s.nested():
+		reply(w, http.StatusUnauthorized, map[string]any{"error": map[string]any{"message": "Please try signing in again.", "type": "invalid_request_error", "param": nil, "code": said}})
 	case said != "":
 		refuse(w, said)
 	default:
 		reply(w, http.StatusOK, answer)
 	}
+}
+
+func (s *Server) nested() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Nested
 }
 
 // hook calls a function of the test, outside the lock.
