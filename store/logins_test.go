@@ -1,6 +1,9 @@
 package store
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,6 +132,33 @@ func TestARenewalEndsTheWindowsOfTheFormerToken(t *testing.T) {
 		is, err := c.States(t.Context(), "main")
 		if err != nil || is[id].Usable("gpt-5.5", now) != tt.ends || is[id].Errors != was.Errors {
 			t.Errorf("%s: %+v, %v", tt.reason, is[id], err)
+		}
+	}
+}
+
+// A login under auth.encryption is renewed as any other, and lies sealed after
+// it too.
+func TestASealedLoginIsRenewed(t *testing.T) {
+	dir := t.TempDir()
+	sealing := Sealing{Passphrase: provider.NewKey("correct horse battery"), PassphraseEnv: "PASS"}
+	c := OpenCredentials(Options{Dir: dir, Sealing: sealing})
+	defer c.Close()
+	s := loginOf(t, c, "main")
+	next := provider.NewKey(`{"access":"a2-canary","refresh":"r2-canary"}`)
+	if done, err := c.Swap(t.Context(), s, s.Secret, next); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	again, _, err := c.Login(t.Context(), "main", s.Profile)
+	if err != nil || again.Secret.Reveal() != next.Reveal() {
+		t.Errorf("%v", err)
+	}
+	paths, err := filepath.Glob(filepath.Join(dir, "agents", "main", "agent", "*"))
+	if err != nil || len(paths) == 0 {
+		t.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		if data, err := os.ReadFile(path); err != nil || strings.Contains(string(data), "canary") {
+			t.Errorf("%s holds the secret in the clear: %v", filepath.Base(path), err)
 		}
 	}
 }
