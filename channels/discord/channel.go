@@ -45,6 +45,10 @@ type Options struct {
 	// what was said while the daemon was down can be read again; nil: unknown.
 	Known func(ctx context.Context) (map[string]string, error)
 
+	// Standing tells how the agent's models are, for Config.AutoPresence; nil: the
+	// bot is simply online.
+	Standing func(ctx context.Context) (s channels.Standing, why string)
+
 	HTTP http.RoundTripper // nil: a transport of its own
 	Log  *slog.Logger      // nil: silent
 	Now  func() time.Time  // nil: time.Now
@@ -64,6 +68,7 @@ type Channel struct {
 	vitals *vitals
 	self   atomic.Pointer[identity] // nil until READY
 	intake atomic.Pointer[intake]   // nil while Run is not running
+	line   atomic.Pointer[link]     // the connection that is ready, nil without
 	places *places
 
 	seen       *recent[struct{}]     // messages that were taken, by id [D8]
@@ -154,9 +159,10 @@ func (c *Channel) Run(ctx context.Context, receive channels.Receiver) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer in.wait()
 	defer cancel()
+	in.beside(ctx, c.present)
 	g := &gateway{
 		api: c.api, token: c.opt.Token, intents: intentsOf(c.cfg), pace: c.pace, log: c.log, now: c.now,
-		vitals: c.vitals, handle: func(ev discordgo.Event) { in.event(ctx, ev) },
+		vitals: c.vitals, line: &c.line, handle: func(ev discordgo.Event) { in.event(ctx, ev) },
 	}
 	return g.run(ctx)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"standin/channels"
 	"standin/channels/markdown"
@@ -60,6 +61,9 @@ type Config struct {
 	// EphemeralCommands: only the asker sees the answer of a slash command. Default true.
 	EphemeralCommands bool `json:"ephemeralCommands" jsonschema:"default=true" jsonschema_description:"Whether only the asker sees the answer of a slash command."`
 
+	// AutoPresence shows in the bot's status whether its models can answer [D18].
+	AutoPresence AutoPresence `json:"autoPresence,omitempty" jsonschema_description:"Whether the bot's status shows how its models are: online, idle when a stand-in answers, do not disturb when none can."`
+
 	// Guilds holds what the adapter itself does per server, by id or "*" [D4].
 	Guilds map[string]Guild `json:"guilds,omitempty" jsonschema_description:"Settings per server, by id or *."`
 	// CatchUp bounds how much is read again after a connection was lost for good.
@@ -78,6 +82,17 @@ type Intents struct {
 	// MessageContent is privileged too; without it texts of rooms are empty
 	// unless they mention the bot. Default true.
 	MessageContent bool `json:"messageContent" jsonschema:"default=true" jsonschema_description:"The texts of messages; needs the switch Message Content Intent."`
+}
+
+// AutoPresence is channels.discord.autoPresence [D18].
+type AutoPresence struct {
+	Enabled bool `json:"enabled,omitempty" jsonschema:"default=false" jsonschema_description:"Whether it does."`
+	// IntervalMs is how often it is looked at, in milliseconds; default 30000.
+	IntervalMs int `json:"intervalMs,omitempty" jsonschema:"minimum=5000,maximum=3600000,default=30000" jsonschema_description:"How often it is looked at, in milliseconds."`
+	// The texts stand beside the status; "" none. {reason} is filled in.
+	HealthyText   string `json:"healthyText,omitempty" jsonschema_description:"Text beside the status when all is well."`
+	DegradedText  string `json:"degradedText,omitempty" jsonschema_description:"Text when a stand-in answers; {reason} says why."`
+	ExhaustedText string `json:"exhaustedText,omitempty" jsonschema_description:"Text when no model can answer; {reason} says why."`
 }
 
 // Markdown is channels.discord.markdown.
@@ -118,7 +133,7 @@ func Defaults() Config {
 		ReplyToMode:    channels.ReplyOff,
 		TextChunkLimit: maxText, MaxLinesPerMessage: 17, ChunkMode: chunkLength, Markdown: Markdown{Tables: markdown.TablesCode}, MediaMaxMb: 100, SuppressEmbeds: true,
 		Streaming: streamProgress, AckReaction: "👀", AckReactionScope: ackGroupMentions,
-		NativeCommands: true, EphemeralCommands: true,
+		NativeCommands: true, EphemeralCommands: true, AutoPresence: AutoPresence{IntervalMs: 30_000},
 		CatchUp: CatchUp{MaxAgeMinutes: 30, Limit: 50}, StaleAfterMinutes: 30,
 	}
 }
@@ -188,6 +203,12 @@ func (c Config) Validate() []error {
 			if d := c.Guilds[guild].Channels[id].AutoArchiveDuration; d != 0 && !slices.Contains([]int{60, 1440, 4320, 10080}, d) {
 				bad(path+".autoArchiveDuration", "%d is none of 60, 1440, 4320, 10080", d)
 			}
+		}
+	}
+	between("autoPresence.intervalMs", c.AutoPresence.IntervalMs, 5_000, 3_600_000)
+	for path, text := range map[string]string{"healthyText": c.AutoPresence.HealthyText, "degradedText": c.AutoPresence.DegradedText, "exhaustedText": c.AutoPresence.ExhaustedText} {
+		if utf8.RuneCountInString(text) > 128 {
+			bad("autoPresence."+path, "it has more than the 128 characters that Discord shows")
 		}
 	}
 	between("catchUp.maxAgeMinutes", c.CatchUp.MaxAgeMinutes, 0, 1440)

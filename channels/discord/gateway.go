@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -31,6 +32,7 @@ type gateway struct {
 	log     *slog.Logger
 	now     func() time.Time
 	vitals  *vitals
+	line    *atomic.Pointer[link] // the connection while it is ready; nil: nobody asks
 	// handle takes an event and must return soon; it blocks only when the daemon
 	// cannot keep up, and then the gateway's replay is the queue.
 	handle func(ev discordgo.Event)
@@ -148,6 +150,9 @@ func (g *gateway) connect(ctx context.Context) ending {
 		return broke("no connection", errors.New(g.api.clean(err)))
 	}
 	defer func() { // nothing of it is left when the next one is made: no socket, no heartbeat
+		if g.line != nil {
+			g.line.Store(nil)
+		}
 		cancel(errEnded)
 		l.close(closeToCome)
 		l.pulsing.Wait()
@@ -257,6 +262,9 @@ func (g *gateway) converse(ctx context.Context, cancel context.CancelCauseFunc, 
 				setup.Stop()
 				g.vitals.ready()
 				l.up.Store(true)
+				if g.line != nil {
+					g.line.Store(l)
+				}
 			}
 		}
 	}

@@ -142,6 +142,9 @@ func (s *Server) packet(l *link, g gatewayFaults, frame []byte) int {
 		if l.session == nil {
 			return 4003
 		}
+		if *p.Op == 3 {
+			s.note(Presence, string(p.D), "")
+		}
 	default:
 		s.note(Broken, fmt.Sprintf("opcode %d", *p.Op), "")
 		return 4001

@@ -22,6 +22,7 @@ const (
 	Resume    = "resume"    // a session was asked for again
 	Resumed   = "resumed"   // and given
 	Heartbeat = "heartbeat" // of the client
+	Presence  = "presence"  // of the bot, as the client wants it
 	Connected = "connected" // a socket was opened
 	Closed    = "closed"    // a socket was closed, by whom and with which code
 	Broken    = "broken"    // the client broke a rule
