@@ -102,19 +102,19 @@ func New(ctx context.Context, p Parts) (*App, error) {
 		Sleep:       p.Sleep,
 	}
 
+	if p.Staging == nil { // a rehearsal's logins are words, and nothing leaves it
+		logins := &auth.Refresher{
+			Store:  db.Credentials(nil),
+			Vendor: func(id string) (auth.Vendor, bool) { v, ok := a.current.Load().Logins[id]; return v, ok },
+			Log:    p.Log,
+			Now:    p.Now,
+		}
+		a.runner.Logins = logins
+		a.onStop("logins", func(context.Context) error { logins.Close(); return nil })
+	}
+
 	var accounts []config.Account
 	if p.Accounts {
-		if p.Staging == nil { // a rehearsal's logins are words, and nothing leaves it
-			logins := &auth.Refresher{
-				Store:  db.Credentials(nil),
-				Vendor: func(id string) (auth.Vendor, bool) { v, ok := a.current.Load().Logins[id]; return v, ok },
-				Log:    p.Log,
-				Now:    p.Now,
-			}
-			a.runner.Logins = logins
-			a.onStop("logins", func(context.Context) error { logins.Close(); return nil })
-		}
-
 		accounts = p.Config.Accounts
 	}
 	a.fleet = newFleet(p.Log, p.Now, p.Channels, accounts, func(one config.Account) (channels.Channel, error) {
