@@ -21,6 +21,8 @@ type Command struct {
 	Help    string   // one line for /help
 	// Run answers a command of the wiring. An error is shown to the person.
 	Run func(ctx context.Context, args string) (answer string, err error)
+	// At is Run for a command that must know who gives it, and where.
+	At func(ctx context.Context, g Given) (answer string, err error)
 
 	obey func(ctx context.Context, o *order) (reply, error)
 }
@@ -152,6 +154,8 @@ func (b *Bot) run(ctx context.Context, cfg *Config, row Accepted, c call) (reply
 			text = err.Error()
 		}
 		return say(text)
+	case c.cmd.At != nil:
+		return b.at(ctx, cfg, row, c)
 	}
 	o := &order{Bot: b, cfg: cfg, row: row, name: c.cmd.Name, args: c.args, now: b.Now()}
 	err := b.retry(ctx, readTries, func() (err error) {
@@ -246,17 +250,22 @@ func obeyStop(ctx context.Context, o *order) (reply, error) {
 	stopped, running, queued := o.lanes.Stop(o.row.Session, errStopped)
 	queued = append(queued, held...)
 	if running != nil {
-		// The question stays in the history, with the hint that its answer was
-		// stopped [S34]. An answer that was faster than the /stop counts.
-		question := Entry{Turn: o.ID(), Role: provider.User, Text: running.prompt(), At: running.row.At}
-		stopped = o.end(ctx, running.row, Ending{Epoch: o.sess.Epoch, Turn: question.Turn,
-			How: Silent, Why: "aborted", Aborted: true, Entries: []Entry{question}, with: running.with})
+		stopped = o.endStopped(ctx, running)
 	}
 	dropped := 0
 	for _, r := range queued {
 		dropped += o.endAll(ctx, r, Ending{How: Silent, Why: "aborted"})
 	}
 	return say(sayStopped(stopped, dropped))
+}
+
+// endStopped ends the message whose turn was stopped. The question stays in the
+// history, with the hint that its answer was stopped [S34]. An answer that was
+// faster counts: then it is false.
+func (o *order) endStopped(ctx context.Context, running *request) bool {
+	question := Entry{Turn: o.ID(), Role: provider.User, Text: running.prompt(), At: running.row.At}
+	return o.end(ctx, running.row, Ending{Epoch: o.sess.Epoch, Turn: question.Turn,
+		How: Silent, Why: "aborted", Aborted: true, Entries: []Entry{question}, with: running.with})
 }
 
 // obeyNew starts a new session [D4, S10, S11]. What follows the command may

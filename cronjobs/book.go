@@ -127,6 +127,18 @@ func sameSchedule(a, b Schedule) bool {
 	return a == b && sa == sb
 }
 
+// Switch switches a job on or off and leaves the rest alone: a job that the
+// config of today would not take can be switched off all the same.
+func (b *Book) Switch(ctx context.Context, id JobID, on bool) (Job, error) {
+	if on {
+		return b.Edit(ctx, id, func(j *Job) error { j.Enabled = true; return nil })
+	}
+	return b.Store.ChangeJob(ctx, id, func(j *Job) (Change, error) {
+		j.Enabled, j.UpdatedAt, j.State.OffWhy = false, At(b.Now()), ""
+		return Change{Write: true}, b.plan(j, b.Now())
+	})
+}
+
 // Remove takes a job away; its lines of the log stay.
 func (b *Book) Remove(ctx context.Context, id JobID) (Job, error) {
 	return b.Store.ChangeJob(ctx, id, func(*Job) (Change, error) { return Change{Remove: true}, nil })

@@ -48,6 +48,13 @@ func (b *Book) Look(ctx context.Context, j Job, n int) (o Outlook, err error) {
 		o.Why = "the text goes to the agent's main session; its next turn there answers with that session's model"
 		return o, nil
 	}
+	if b.Rules.AnyModel {
+		if j.Payload.Model != "" {
+			o.Chain = []OutlookModel{{j.Payload.Model, "the job's own model (payload.model), which was not checked"}}
+		}
+		o.Why = "no config file was found, so which models are asked is not known here; name it with --config"
+		return o, nil
+	}
 	models := b.Rules.Fallback
 	a, err := j.brings(models)
 	if err != nil {

@@ -25,7 +25,7 @@ type Options struct {
 	Turns    Turner
 	Waker    Waker                                          // nil: a main job's text waits for the next turn
 	Budget   Budget                                         // nil: nothing is too expensive, and nothing is counted
-	Resolve  Resolver                                       // finds the conversation of a person; nil: a target is taken as it is
+	Direct   Direct                                         // nil: a person is their own conversation
 	Post     func(ctx context.Context, p WebhookCall) error // nil: over the network, guarded
 	Probe    func(ctx context.Context, url string) error    // nil: over the network
 	Channels []string                                       // that a delivery may name; nil: any

@@ -12,9 +12,9 @@ import (
 	"standin/fallback"
 )
 
-// Resolver finds the conversation in which a person is spoken to directly; a
-// platform may have to open it first [IL-018].
-type Resolver func(ctx context.Context, channel, account, user string) (conversation string, err error)
+// Direct names the conversation in which a person is spoken to directly, as the
+// channel wants it [IL-018].
+type Direct func(channel, user string) (conversation string)
 
 // latestResult is how long after its time an answer is still worth posting [R51].
 const latestResult = 3 * time.Hour
@@ -95,10 +95,8 @@ func (s *Scheduler) address(ctx context.Context, agent fallback.AgentID, p Place
 		to.Conversation = id
 	case "user":
 		to.Conversation = id
-		if s.Resolve != nil {
-			if to.Conversation, err = s.Resolve(ctx, p.Channel, to.Account, id); err != nil {
-				return to, fmt.Errorf("open a direct chat with %s on %s: %w", id, p.Channel, err)
-			}
+		if s.Direct != nil {
+			to.Conversation = s.Direct(p.Channel, id)
 		}
 	default:
 		to.Conversation = p.To // an id with a colon of its own

@@ -17,7 +17,7 @@ import (
 type Fault struct{ Field, Wrong, Mend string }
 
 func (f *Fault) Error() string {
-	s := f.Field + " " + f.Wrong
+	s := strings.TrimSpace(f.Field + " " + f.Wrong)
 	if f.Mend != "" {
 		s += "; " + f.Mend
 	}
@@ -31,6 +31,7 @@ type Rules struct {
 	Fallback *fallback.Config // agents, models, the allowlist
 	Home     *time.Location   // of expressions without a zone [R15]
 	Channels []string         // that a delivery may name; nil: any
+	AnyModel bool             // no config is known: models and agents are not checked
 }
 
 // furthest is how far ahead a one-shot job may lie, and latest how far back [R14].
@@ -71,7 +72,7 @@ func (r Rules) Check(j Job, isNew bool, now time.Time) error {
 }
 
 func (r Rules) knows(a fallback.AgentID) bool {
-	if a == r.Fallback.DefaultAgent {
+	if a == r.Fallback.DefaultAgent || r.AnyModel {
 		return true
 	}
 	_, known := r.Fallback.Agents[a]
@@ -144,12 +145,12 @@ func (r Rules) payload(p Payload) (faults []error) {
 		add("kind", fmt.Sprintf("is %q", p.Kind), `use "agentTurn" or "systemEvent"`)
 		return faults
 	}
-	if p.Model != "" {
+	if p.Model != "" && !r.AnyModel {
 		if _, err := r.model(p.Model); err != nil {
 			add("model", err.Error(), "")
 		}
 	}
-	if p.Fallbacks != nil {
+	if p.Fallbacks != nil && !r.AnyModel {
 		for i, ref := range *p.Fallbacks { // the allowlist is not asked [R36]
 			if _, _, err := r.Fallback.ResolveRef(ref); err != nil {
 				add(fmt.Sprintf("fallbacks[%d]", i), err.Error(), "")

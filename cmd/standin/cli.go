@@ -48,6 +48,7 @@ func (w world) commandLine() *verb {
 		w.slackVerb(),
 		w.discordVerb(),
 		w.channelsVerb(),
+		w.cronVerb(),
 		w.pairingVerb(),
 		w.rehearseVerb(),
 		w.explainVerb(),

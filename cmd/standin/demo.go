@@ -122,11 +122,14 @@ func (c demoCmd) Run(w world) error {
 	a, err = daemon.New(w.ctx, daemon.Parts{
 		State: dir, Config: conf, Channels: []channels.Channel{room},
 		Vendors: provider.New(provider.Options{Log: log}),
-		Local:   []bot.Command{skipCommand(stage)},
+		Local:   []bot.Command{skipCommand(stage), w.cronCommand(dir, "")},
 		Log:     log, Now: stage.Now, Sleep: daemon.Sleep,
 	})
 	if err != nil {
 		return err
+	}
+	if err := a.Listen(dir, ""); err != nil { // so that standin cron and the like work beside it
+		return errors.Join(err, a.Close())
 	}
 	terminal := w.terminal()
 	if terminal {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"standin/bot"
 	"standin/channels"
 	"standin/channels/console"
 	"standin/cmd/standin/config"
@@ -73,6 +74,7 @@ func (c serveCmd) Run(w world) error {
 	a, err = daemon.New(w.ctx, daemon.Parts{
 		State: dir, Config: conf, Channels: own, Accounts: true,
 		Vendors: provider.New(provider.Options{Log: log}),
+		Local:   []bot.Command{w.cronCommand(dir, path)},
 		Log:     log, Now: time.Now, Sleep: daemon.Sleep,
 	})
 	if err != nil {

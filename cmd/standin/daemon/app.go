@@ -21,6 +21,7 @@ import (
 	"standin/channels/slack"
 	"standin/cmd/standin/config"
 	"standin/cmd/standin/takeover"
+	"standin/cronjobs"
 	"standin/fallback"
 	"standin/fallback/auth"
 	"standin/fallback/provider"
@@ -53,7 +54,8 @@ type App struct {
 	current atomic.Pointer[config.Compiled] // a turn keeps the one it loaded [G9]
 	runner  *fallback.Runner
 	fleet   *fleet
-	beats   *heartbeat.Runner // nil in a rehearsal
+	beats   *heartbeat.Runner   // nil in a rehearsal
+	jobs    *cronjobs.Scheduler // nil in a rehearsal, whose clock is its own
 	stops   []stop
 	older   []takeover.Source // files of credentials that wait to be taken over
 
@@ -148,6 +150,9 @@ func New(ctx context.Context, p Parts) (*App, error) {
 	if p.Staging == nil {
 		a.beats = a.newBeats()
 	}
+	if p.Staging == nil {
+		a.jobs = a.newJobs()
+	}
 	return a, nil
 }
 
@@ -170,6 +175,12 @@ func (a *App) Start(ctx context.Context) error {
 	a.onStop("bot", a.Bot.Stop)
 	if stopBeats != nil {
 		a.onStop("heartbeat schedule", stopBeats)
+	}
+	if a.jobs != nil {
+		if err := a.jobs.Start(ctx); err != nil {
+			return errors.Join(err, a.Close())
+		}
+		a.onStop("jobs", a.jobs.Stop)
 	}
 	return nil
 }
@@ -269,6 +280,9 @@ func (a *App) change(c *config.Compiled) {
 	a.Use(c)
 	if a.beats != nil {
 		a.beats.Reload()
+	}
+	if a.jobs != nil {
+		a.jobs.Nudge()
 	}
 	if is, was := c.Encryption, former.Encryption; is.KeyFile != was.KeyFile || is.PassphraseEnv != was.PassphraseEnv {
 		a.parts.Log.Warn("auth.encryption changed in the config: that needs a restart, and standin auth seal or unseal before it")

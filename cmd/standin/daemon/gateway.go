@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"standin/cronjobs"
 	"standin/heartbeat"
 )
 
@@ -29,7 +30,8 @@ type gateway struct {
 	// up says that start-up is over: what reconnects later is no reason to be
 	// taken out of service.
 	up    func() bool
-	beats *heartbeat.Runner // nil: none run here
+	beats *heartbeat.Runner   // nil: none run here
+	jobs  *cronjobs.Scheduler // nil: none run here
 }
 
 // public serves everybody who reaches the port: no detail [G23].
@@ -53,6 +55,7 @@ func (g *gateway) private() http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(reportOf(g.fleet.standings()))
 	})
+	g.jobRoutes(mux)
 	beatRoutes(mux, g.beats)
 	return mux
 }
@@ -127,7 +130,7 @@ func (l *listener) stop(ctx context.Context) error {
 // dir. The port must be had; without the socket only `standin channels status` is
 // missing.
 func (a *App) Listen(dir, addr string) error {
-	g := &gateway{fleet: a.fleet, alive: a.DB.Ping, draining: a.draining.Load, up: a.isUp, olderWait: a.olderWait, beats: a.beats}
+	g := &gateway{fleet: a.fleet, alive: a.DB.Ping, draining: a.draining.Load, up: a.isUp, olderWait: a.olderWait, beats: a.beats, jobs: a.jobs}
 	if addr != "" {
 		l, err := net.Listen("tcp", addr)
 		if err != nil {
