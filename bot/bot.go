@@ -89,9 +89,9 @@ type Bot struct {
 
 	mu       sync.Mutex
 	stopping bool
-	doubtful map[message]bool // accepts that failed although the row may be there
-	crowd    policy.Crowd     // bots that were heard
-	echoes   policy.Echoes    // failure lines that rooms have just read
+	doubtful doubts        // accepts that failed although the row may be there
+	crowd    policy.Crowd  // bots that were heard
+	echoes   policy.Echoes // failure lines that rooms have just read
 }
 
 // New makes a bot. Nothing runs before Start: messages that are received
@@ -103,7 +103,7 @@ func New(o Options) *Bot {
 	if o.Stirred == nil {
 		o.Stirred = func() {}
 	}
-	b := &Bot{Options: o, started: o.Now(), doubtful: map[message]bool{}}
+	b := &Bot{Options: o, started: o.Now()}
 	b.life, b.die = context.WithCancelCause(context.Background())
 	b.lanes = newLanes(func() int { return b.Config().MaxConcurrent })
 	b.lanes.stirred = o.Stirred
@@ -142,11 +142,10 @@ func (b *Bot) accept(ctx context.Context, in channels.Inbound, s fallback.Sessio
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if err != nil {
-			b.doubtful[key] = true
+			b.doubtful.doubt(key, b.Now())
 			return err
 		}
-		ours = fresh || b.doubtful[key]
-		delete(b.doubtful, key)
+		ours = b.doubtful.resolve(key) || fresh
 		return nil
 	})
 	return row, ours, err

@@ -54,6 +54,8 @@ type reply struct {
 	choices []channels.Choice
 	// then is the turn that the rest of the message becomes; text is not shown.
 	then *request
+	// drops are waiting messages that end with the change, and not without it.
+	drops []request
 }
 
 // say is a reply that changes nothing.
@@ -110,13 +112,16 @@ func (b *Bot) obey(ctx context.Context, cfg *Config, row Accepted, c call) {
 	if r.choose != nil {
 		e.Choose = &Choice{Session: row.Session, Now: *r.choose}
 	}
+	e.drop(r.drops)
 	if r.then != nil {
 		if b.changeFirst(ctx, row, e) {
 			r.then.row = row
 			b.answer(cfg, *r.then)
 			return
 		}
-		e.Renew, e.Choose, e.change, r.text = nil, nil, nil, sayCommandFailed(c.name)
+		b.restore(cfg, r.drops)
+		e.Renew, e.Choose, e.change, e.Drops, e.drops, r.text = nil, nil, nil, nil, nil, sayCommandFailed(c.name)
+		r.drops = nil
 	}
 	answer := post(turn, channels.Command, row.In, r.text)
 	if answer.Choices = r.choices; len(r.choices) > 0 {
@@ -126,14 +131,16 @@ func (b *Bot) obey(ctx context.Context, cfg *Config, row Accepted, c call) {
 		answer.Only = row.In.From.ID // the platform's own command is answered to its giver [SL28, D16]
 	}
 	e.Posts = b.refer(cfg, row.In, false, policy.Tag{}, []channels.Outbound{answer})
-	b.end(ctx, row, e)
+	if !b.end(ctx, row, e) {
+		b.restore(cfg, r.drops)
+	}
 }
 
 // changeFirst writes a command's change ahead of the turn that its text
 // becomes; the message itself ends with that turn. Written twice (after a
 // restart in between) it does the same.
 func (b *Bot) changeFirst(ctx context.Context, row Accepted, e Ending) bool {
-	alone := Ending{Session: row.Session, How: Commanded, Why: e.Why, Renew: e.Renew, Choose: e.Choose, change: e.change}
+	alone := Ending{Session: row.Session, How: Commanded, Why: e.Why, Renew: e.Renew, Choose: e.Choose, change: e.change, Drops: e.Drops, drops: e.drops}
 	err := b.retry(ctx, changeTries, func() error { return b.endAlone(ctx, alone) })
 	if err != nil {
 		b.Log.Error("command not written", "command", e.Why, "session", row.Session, "err", err)
@@ -275,8 +282,10 @@ func obeyNew(ctx context.Context, o *order) (reply, error) {
 	if refused != "" {
 		return say(refused)
 	}
-	dropped := o.dropQueue(ctx, o.row.Session)
+	// Queued follow-ups belong to the old session [S11]: they end with it, in the
+	// transaction that renews it.
 	r := reply{renew: &Renewal{Session: o.row.Session, Epoch: o.ID(), Drop: !o.cfg.ResetKeepsModel && m.IsZero()}}
+	r.drops = o.dropWaiting(o.row.Session, ErrAborted)
 	after := renewed(o.sel, !o.cfg.ResetKeepsModel)
 	if !m.IsZero() {
 		after = o.choose(m, "")
@@ -286,17 +295,8 @@ func obeyNew(ctx context.Context, o *order) (reply, error) {
 		r.then = &request{text: text, noProbe: !m.IsZero()}
 		return r, nil
 	}
-	r.text = sayNew(o.plan(after), !after.Model.IsZero() && m.IsZero(), dropped)
+	r.text = sayNew(o.plan(after), !after.Model.IsZero() && m.IsZero(), len(rowsOf(r.drops)))
 	return r, nil
-}
-
-// dropQueue ends the waiting messages of a session that is renewed: queued
-// follow-ups belong to the old one [S11]. It counts them.
-func (b *Bot) dropQueue(ctx context.Context, s fallback.SessionID) (n int) {
-	for _, r := range b.dropWaiting(s, ErrAborted) {
-		n += b.endAll(ctx, r, Ending{How: Silent, Why: "reset"})
-	}
-	return n
 }
 
 // renewed is what a new session keeps of a selection [D4]; the store does the
@@ -310,18 +310,24 @@ func renewed(s fallback.Selection, drop bool) fallback.Selection {
 
 // Reset is sessions.reset: /new without a chat [D4].
 func (b *Bot) Reset(ctx context.Context, s fallback.SessionID) error {
-	b.dropQueue(ctx, s)
 	sel, err := b.Store.Selection(ctx, s)
 	if err != nil {
 		return err
 	}
+	cfg := b.Config()
 	o := &order{Bot: b, row: Accepted{Session: s}, name: "sessions.reset", sel: sel}
-	return o.apply(ctx, reply{renew: &Renewal{Session: s, Epoch: b.ID(), Drop: !b.Config().ResetKeepsModel}})
+	drops := b.dropWaiting(s, ErrAborted)
+	err = o.apply(ctx, reply{renew: &Renewal{Session: s, Epoch: b.ID(), Drop: !cfg.ResetKeepsModel}, drops: drops})
+	if err != nil {
+		b.restore(cfg, drops)
+	}
+	return err
 }
 
 // apply writes a change that came from outside the chat.
 func (o *order) apply(ctx context.Context, r reply) error {
 	e := Ending{Session: o.row.Session, How: Commanded, Why: o.name, Background: true, Renew: r.renew, change: o.change(r)}
+	e.drop(r.drops)
 	if r.choose != nil {
 		e.Choose = &Choice{Session: o.row.Session, Now: *r.choose}
 	}

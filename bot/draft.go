@@ -47,8 +47,12 @@ func mayBeSilence(text string) bool {
 // not the answer. What is shown stays until there is more to show.
 func (g *growing) round() { g.so.Reset() }
 
-// discard takes back what was shown: its candidate failed [I8].
+// discard takes back what was shown: its candidate failed, or its ending is not
+// the one that counts [I8].
 func (g *growing) discard() {
+	if g == nil {
+		return
+	}
 	g.so.Reset()
 	if g.draft != nil {
 		g.draft.Discard()

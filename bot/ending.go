@@ -79,6 +79,7 @@ func (b *Bot) end(ctx context.Context, row Accepted, e Ending) (counts bool) {
 		for _, w := range e.with {
 			b.ledger.ended(keyOf(w.In), nil, nil)
 		}
+		b.dropped(e)
 		b.record(ctx, e)
 		b.outbox.kick()
 		return true
@@ -102,9 +103,45 @@ func (b *Bot) endAlone(ctx context.Context, e Ending) error {
 	if _, err := b.Store.End(context.WithoutCancel(ctx), e); err != nil {
 		return fmt.Errorf("write the end of %s: %w", e.Session, err)
 	}
+	b.dropped(e)
 	b.record(ctx, e)
 	b.outbox.kick()
 	return nil
+}
+
+// drop has waiting requests end with e.
+func (e *Ending) drop(all []request) {
+	e.drops = rowsOf(all)
+	for _, row := range e.drops {
+		e.Drops = append(e.Drops, row.ID)
+	}
+}
+
+// rowsOf are the messages of requests that have a row.
+func rowsOf(all []request) (rows []Accepted) {
+	for _, r := range all {
+		for _, row := range r.rows() {
+			if row.ID != 0 {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
+}
+
+// dropped tells those who wait for a message that it ended with e.
+func (b *Bot) dropped(e Ending) {
+	for _, row := range e.drops {
+		b.ledger.ended(keyOf(row.In), nil, nil)
+	}
+}
+
+// restore has requests wait again that were to end with a change that was not
+// written.
+func (b *Bot) restore(cfg *Config, all []request) {
+	for _, r := range all {
+		b.answer(cfg, r)
+	}
 }
 
 // post makes the message that answers in. One turn makes at most one post of a

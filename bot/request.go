@@ -14,6 +14,7 @@ type request struct {
 	missed  []string   // of those, what did not fit the queue and is told in a line each [S25]
 	batch   bool       // they were written one shortly after the other [N29]
 	waited  bool       // its session was busy when it came
+	draft   *growing   // what its turn has shown, once it shows anything
 	ambient bool       // nobody expects an answer: a room's event [S36]
 }
 

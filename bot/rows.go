@@ -132,6 +132,8 @@ type Ending struct {
 	Aborted    bool
 
 	With      []int64            // inbox rows that were answered together with Accepted: they end the same way [S26, S32]
+	Drops     []int64            // inbox rows that end in silence because of the change that this is, why "reset" [S11]
+	drops     []Accepted         // the messages of Drops, for those who wait for them; not for the store
 	Overheard bool               // Accepted was said in the room and not to the agent: later turns may hear of it [S18]
 	Heard     int64              // what was overheard at the address up to this inbox row has been taken up; 0: nothing
 	HeardAll  bool               // so has what was overheard in the other threads of its conversation

@@ -31,7 +31,11 @@ func (b *Bot) chat(ctx context.Context, r *request) {
 	e.Parent, e.KeepRoute = parentToKeep(r.row), cfg.Rules.KeepsRoute(in)
 	if b.end(b.life, r.row, e) {
 		log.Info("turn ended", "how", e.How, "why", e.Why, "message", in.ID)
+		return
 	}
+	// Another ending was quicker, or none was written: nothing of this one shows.
+	r.draft.discard()
+	b.unsay(in, e)
 }
 
 // converse asks the engine and reads the answer as an Ending. done is false
@@ -58,6 +62,7 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 	var out *fallback.Outcome
 	if err == nil {
 		d := b.draft(ctx, cfg, turn, in, r.batch, aloud)
+		r.draft = d
 		defer func() { d.end(out != nil) }()
 		ask.OnText, ask.OnDiscard, ask.OnRound = d.text, d.discard, d.round
 		ask.Steer = func() string { return b.steer(ctx, r) }
@@ -270,15 +275,30 @@ func (b *Bot) failed(ctx context.Context, turn string, in channels.Inbound, e En
 		e.How, e.Why = Silent, "failed: "+why.name
 		return e, true
 	}
-	b.mu.Lock()
-	says := b.echoes.Says(in.To, in.Chat, why.line, b.Now())
-	b.mu.Unlock()
-	if !says {
+	if !why.always && !b.echo(in, why.line) {
 		e.How, e.Why = Silent, "failed: "+why.name+", as the room has just read"
 		return e, true
 	}
 	e.Posts = []channels.Outbound{post(turn, channels.Failure, in, why.line)}
 	return e, true
+}
+
+// echo tells whether a room is to read a failure line, and notes it if so.
+func (b *Bot) echo(in channels.Inbound, line string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.echoes.Says(in.To, in.Chat, line, b.Now())
+}
+
+// unsay takes back what echo noted for an ending that was not written.
+func (b *Bot) unsay(in channels.Inbound, e Ending) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range e.Posts {
+		if p.Kind == channels.Failure {
+			b.echoes.Unsaid(in.To, p.Text)
+		}
+	}
 }
 
 // noReply is the word by which a model says that nothing should be posted [S37].

@@ -15,6 +15,7 @@ import (
 type whyNot struct {
 	name    string // for logs and the inbox row
 	line    string // for the person
+	always  bool   // however often the room has read it
 	generic bool   // tells nobody anything that helps: not for rooms [T20]
 }
 
@@ -27,6 +28,7 @@ func whyFailed(err error, now time.Time) whyNot {
 		// What a user chose exactly is always reported [M8, T21].
 		w.generic = !(c.Strict && chosen(c.Why)) && !c.Acted
 	}
+	w.always = c.Strict && chosen(c.Why) || c.Acted
 	return w
 }
 

@@ -190,7 +190,8 @@ type Draft interface {
 	Working()
 	// Show replaces the draft's text with the whole text so far.
 	Show(text string)
-	// Discard takes the draft back: the candidate that wrote it failed.
+	// Discard takes the draft back: the candidate that wrote it failed. After
+	// Close it says that no Send will come, unless one has adopted it already.
 	Discard()
 	// Close ends the draft; a following Send with the same text may adopt it.
 	Close()

@@ -54,6 +54,10 @@ func (t *tx) end(e bot.Ending) (posted []bot.Delivery, err error) {
 		return nil, err
 	}
 
+	if err := t.dropMessages(e); err != nil {
+		return nil, err
+	}
+
 	posts := e.Posts
 	if e.Pair != nil {
 		asked, err := t.addPairing(*e.Pair)

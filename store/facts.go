@@ -133,3 +133,15 @@ func (t *tx) endOthers(e bot.Ending, from channels.Address) error {
 	}
 	return nil
 }
+
+// dropMessages ends the messages that a renewal leaves behind [S11].
+func (t *tx) dropMessages(e bot.Ending) error {
+	for _, id := range e.Drops {
+		_, err := t.exec(`UPDATE inbox SET ended = ?, how = ?, why = 'reset', turn = ? WHERE id = ? AND ended = 0`,
+			max(millis(e.At), 1), bot.Silent, e.Turn, id)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

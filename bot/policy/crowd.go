@@ -114,3 +114,9 @@ func (e *Echoes) Says(to channels.Address, chat channels.ChatType, text string, 
 	e.said[key] = now
 	return true
 }
+
+// Unsaid takes a line back that was not posted after all: the next one is.
+func (e *Echoes) Unsaid(to channels.Address, text string) {
+	to.Thread = ""
+	delete(e.said, line{to, text})
+}

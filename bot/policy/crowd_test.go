@@ -81,6 +81,17 @@ func TestEchoes(t *testing.T) {
 	}
 }
 
+// A line that was not posted after all holds no other one back.
+func TestAnEchoOfNothing(t *testing.T) {
+	var e Echoes
+	thread := channels.Address{Channel: "slack", Conversation: "C1", Thread: "T"}
+	e.Says(thread, channels.Room, "limited", noon)
+	e.Unsaid(thread, "limited")
+	if !e.Says(thread, channels.Room, "limited", noon) {
+		t.Error("nobody has read it, and it is not said")
+	}
+}
+
 // Codes are 8 letters that nobody confuses, each as likely as the other [P1].
 func TestCode(t *testing.T) {
 	all := make([]byte, 8*256)

@@ -188,6 +188,20 @@ var promises = []struct {
 		r.wantCount(t, "wrong-start", 0)
 		r.wantCount(t, "right-text", 1)
 	}},
+	{"a closed draft that is taken back goes, and is no part of what comes later", Drafting, func(ctx context.Context, t *testing.T, r Rig) {
+		d := r.Channel.(channels.Drafter)
+		listen(ctx, t, r, nil)
+		draft := d.Draft(ctx, r.To, "", nil)
+		draft.Show("overtaken")
+		draft.Close()
+		draft.Discard()
+		r.mustPost(ctx, t, r.out("d1", channels.Reply, "something-else"))
+		if t, ok := r.Channel.(interface{ Tidy(context.Context) }); ok {
+			t.Tidy(ctx) // it goes by itself, but in its own time
+		}
+		r.wantCount(t, "overtaken", 0)
+		r.wantCount(t, "something-else", 1)
+	}},
 }
 
 func handsOver(ctx context.Context, t *testing.T, r Rig) {

@@ -43,7 +43,14 @@ func (d *draft) Show(text string) {
 
 // Discard implements channels.Draft: the text goes, the spinner stays for the
 // candidate that comes next.
-func (d *draft) Discard() { d.change(func() { d.text = "" }) }
+func (d *draft) Discard() {
+	d.c.mu.Lock()
+	if !d.closed.IsZero() {
+		d.text = "" // nobody makes it final any more
+	}
+	d.c.mu.Unlock()
+	d.change(func() { d.text = "" })
+}
 
 // Close implements channels.Draft.
 func (d *draft) Close() { d.change(func() { d.closed = d.c.opt.Now() }) }

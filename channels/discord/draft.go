@@ -90,7 +90,16 @@ func (d *draft) Working() { d.change(func() { d.working = true }) }
 func (d *draft) Show(text string) { d.change(func() { d.working, d.text = true, text }) }
 
 // Discard implements channels.Draft.
-func (d *draft) Discard() { d.change(func() { d.text = "" }) }
+func (d *draft) Discard() {
+	d.mu.Lock()
+	closed := d.closed
+	d.mu.Unlock()
+	if closed {
+		d.c.drafts.dropping.Go(d.drop)
+		return
+	}
+	d.change(func() { d.text = "" })
+}
 
 // Close implements channels.Draft.
 func (d *draft) Close() { d.change(func() { d.closed = true }) }

@@ -104,7 +104,16 @@ func (d *draft) Show(text string) {
 }
 
 // Discard implements channels.Draft.
-func (d *draft) Discard() { d.change(func() { d.want = "" }) }
+func (d *draft) Discard() {
+	d.mu.Lock()
+	closed := d.closed
+	d.mu.Unlock()
+	if closed {
+		d.c.drafts.release(d)
+		return
+	}
+	d.change(func() { d.want = "" })
+}
 
 // Close implements channels.Draft. The message stays for the Send that makes it
 // final, or that takes it away.

@@ -135,6 +135,17 @@ func (k *drafts) forget(d *draft) {
 	}
 }
 
+// release takes a closed draft away that no final text will claim, unless one has.
+func (k *drafts) release(d *draft) {
+	key := factKey(d.to.Conversation, d.thread)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.kept[key] == d {
+		delete(k.kept, key)
+		k.dropping.Go(func() { d.drop(d.ctx) })
+	}
+}
+
 // claim gives the message of the draft that out makes final, "" when there is
 // none. A draft that out does not fit is taken away: a notice is a post of its
 // own and stands before the answer [N19, N31, SL25].
