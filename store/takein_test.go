@@ -54,6 +54,35 @@ func TestStoredCredentialsWinOverIncomingOnes(t *testing.T) {
 	}
 }
 
+// Where secrets are sealed at rest, what comes in is.
+func TestWhatComesInIsSealed(t *testing.T) {
+	o := Options{Dir: t.TempDir(), Sealing: Sealing{Passphrase: provider.NewKey("open sesame"), PassphraseEnv: "P"}}
+	c := OpenCredentials(o)
+	defer c.Close()
+	for range 2 { // the second time it is the stored one
+		if _, err := c.TakeIn(t.Context(), "main", Incoming{
+			Credentials: []Credential{NewAPIKey("p:default", "s3cret-p")},
+			Usage:       map[fallback.ProfileID]fallback.Usage{"p:default": {LastUsed: noon}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := c.agents.existing(t.Context(), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text string
+	if _, err := f.row(t.Context(), `SELECT secret FROM credentials`, nil, &text); err != nil || !isSealed(text) {
+		t.Errorf("the row holds %s (%v)", text, err)
+	}
+	if list, err := c.List(t.Context(), "main"); err != nil || len(list) != 1 || list[0].Secret.Reveal() != `{"key":"s3cret-p"}` {
+		t.Errorf("%v %v", list, err)
+	}
+	if states, err := c.States(t.Context(), "main"); err != nil || !states["p:default"].LastUsed.Equal(noon) {
+		t.Errorf("%v %v", states, err)
+	}
+}
+
 // One transaction: of several credentials, one of which cannot be, none comes in.
 func TestHalfAFileIsNotTakenIn(t *testing.T) {
 	dir := t.TempDir()

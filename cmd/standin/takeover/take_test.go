@@ -272,6 +272,35 @@ func (broken) TakeIn(context.Context, fallback.AgentID, store.Incoming) ([]fallb
 	return nil, errors.New("the disk is full")
 }
 
+// busy is a store beside which somebody else writes to the file.
+type busy struct {
+	*store.Credentials
+	path string
+}
+
+func (b busy) TakeIn(ctx context.Context, a fallback.AgentID, in store.Incoming) ([]fallback.ProfileID, error) {
+	if err := os.WriteFile(b.path, []byte(`{"late":{"apiKey":"s3cret-late"}}`), 0o600); err != nil {
+		return nil, err
+	}
+	return b.Credentials.TakeIn(ctx, a, in)
+}
+
+// What another program writes into the file meanwhile is not put away unread.
+func TestAFileThatChangedMeanwhileStays(t *testing.T) {
+	f := unpack(t, "testdata/02-flat.txtar")
+	j := f.job()
+	j.Vault = busy{f.creds, filepath.Join(f.dir, "agents/main/agent/auth-profiles.json")}
+	out := told(f.take(t, j))
+	want := "main auth-profiles.json: taken openrouter:default groq:default; stays: somebody wrote to it meanwhile; run doctor --fix once more\n"
+	if diff := cmp.Diff(want, out); diff != "" {
+		t.Error(diff)
+	}
+	f.take(t, f.job())
+	if got := f.stored(t); !strings.Contains(got, "s3cret-late") || !strings.Contains(got, "s3cret-groq") {
+		t.Errorf("stored %q", got)
+	}
+}
+
 // sc-201, IL-042: what is not found again, or was not stored at all, keeps its
 // file, and the next run takes everything in.
 func TestAFileStaysUntilItsRowsAreReadBack(t *testing.T) {
