@@ -285,7 +285,7 @@ func TestADeviceLoginOutlivesABadLine(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.Down = io.ErrUnexpectedEOF
-			time.AfterFunc(5500*time.Millisecond, func() { s.Down = nil })
+			time.AfterFunc(5500*time.Millisecond, func() { s.Change(func(s *authtest.Server) { s.Down = nil }) })
 			if c, err := d.Wait(t.Context()); err != nil || c.Access.Empty() {
 				t.Errorf("own %v: %v", own, err)
 			}

@@ -110,8 +110,11 @@ func Start() (*Server, error) {
 // RoundTrip answers without a socket. A client that goes away has no answer; the
 // server acts all the same.
 func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
-	if s.Down != nil {
-		return nil, s.Down
+	s.mu.Lock()
+	down := s.Down
+	s.mu.Unlock()
+	if down != nil {
+		return nil, down
 	}
 	answered := make(chan *http.Response, 1)
 	go func() {
