@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"standin/fallback"
+	"standin/fallback/provider"
 )
 
 // SayState is how a credential stands, with the time that is left and the clock
@@ -250,6 +251,7 @@ func SayDeed(d fallback.Deed) string {
 
 // SayNoCredential says that there is none of an id, and what there is.
 func SayNoCredential(id string, all []CredentialView) string {
+	id = provider.Redact(id) // it may be a key that somebody typed in the wrong place [I12]
 	var names []string
 	for _, v := range all {
 		names = append(names, v.Profile)
@@ -305,10 +307,10 @@ func SayIDs(ids []fallback.ProfileID) string {
 }
 
 // SayOrder says in which order a provider's credentials are used, and who says so.
-func SayOrder(provider string, kept []fallback.ProfileID, owner fallback.AgentID, cfg *fallback.Config, all []CredentialView) string {
+func SayOrder(vendor string, kept []fallback.ProfileID, owner fallback.AgentID, cfg *fallback.Config, all []CredentialView) string {
 	var now []string
 	for _, v := range all {
-		if v.Place > 0 && fallback.CredentialProviders(v.Provider)[0] == fallback.CredentialProviders(provider)[0] {
+		if v.Place > 0 && fallback.CredentialProviders(v.Provider)[0] == fallback.CredentialProviders(vendor)[0] {
 			now = append(now, v.Profile)
 		}
 	}
@@ -318,29 +320,29 @@ func SayOrder(provider string, kept []fallback.ProfileID, owner fallback.AgentID
 	}
 	switch {
 	case len(kept) > 0:
-		return fmt.Sprintf("The order of %s is kept for agent %s: %s.%s", provider, owner, SayIDs(kept), state)
-	case len(cfg.Order[provider]) > 0:
-		return fmt.Sprintf("The order of %s is the config's, auth.order: %s.%s", provider, SayIDs(cfg.Order[provider]), state)
+		return fmt.Sprintf("The order of %s is kept for agent %s: %s.%s", vendor, owner, SayIDs(kept), state)
+	case len(cfg.Order[vendor]) > 0:
+		return fmt.Sprintf("The order of %s is the config's, auth.order: %s.%s", vendor, SayIDs(cfg.Order[vendor]), state)
 	}
-	return fmt.Sprintf("No order is kept for %s: its credentials take turns.%s", provider, state)
+	return fmt.Sprintf("No order is kept for %s: its credentials take turns.%s", vendor, state)
 }
 
 // SayOrdered says that an order was set, or dropped.
-func SayOrdered(provider string, ids []fallback.ProfileID, cfg *fallback.Config) string {
+func SayOrdered(vendor string, ids []fallback.ProfileID, cfg *fallback.Config) string {
 	switch {
 	case len(ids) > 0:
-		return fmt.Sprintf("Credentials of %s are used in this order from the next message on: %s. Others of %s are not used.", provider, SayIDs(ids), provider)
-	case len(cfg.Order[provider]) > 0:
-		return fmt.Sprintf("No order is kept for %s any more; the config's counts again: %s.", provider, SayIDs(cfg.Order[provider]))
+		return fmt.Sprintf("Credentials of %s are used in this order from the next message on: %s. Others of %s are not used.", vendor, SayIDs(ids), vendor)
+	case len(cfg.Order[vendor]) > 0:
+		return fmt.Sprintf("No order is kept for %s any more; the config's counts again: %s.", vendor, SayIDs(cfg.Order[vendor]))
 	}
-	return fmt.Sprintf("No order is kept for %s any more; its credentials take turns.", provider)
+	return fmt.Sprintf("No order is kept for %s any more; its credentials take turns.", vendor)
 }
 
 // ReadOrder reads the ids of an order that somebody wants. Each must be there,
 // be of the provider and stand once; the error is for people.
-func ReadOrder(provider string, words []string, all []CredentialView) (ids []fallback.ProfileID, err error) {
+func ReadOrder(vendor string, words []string, all []CredentialView) (ids []fallback.ProfileID, err error) {
 	if len(words) == 0 {
-		return nil, refusal("An order needs at least one profile. To use none of " + provider + ", switch them off; to drop the order, clear it.")
+		return nil, refusal("An order needs at least one profile. To use none of " + vendor + ", switch them off; to drop the order, clear it.")
 	}
 	for _, w := range words {
 		w = strings.TrimSuffix(w, ",")
@@ -349,8 +351,8 @@ func ReadOrder(provider string, words []string, all []CredentialView) (ids []fal
 		switch {
 		case at < 0:
 			return nil, refusal(SayNoCredential(w, all) + " Nothing was changed.")
-		case fallback.CredentialProviders(all[at].Provider)[0] != fallback.CredentialProviders(provider)[0]:
-			return nil, refusal(fmt.Sprintf("%s is a credential of %s, not of %s. Nothing was changed.", w, all[at].Provider, provider))
+		case fallback.CredentialProviders(all[at].Provider)[0] != fallback.CredentialProviders(vendor)[0]:
+			return nil, refusal(fmt.Sprintf("%s is a credential of %s, not of %s. Nothing was changed.", w, all[at].Provider, vendor))
 		case slices.Contains(ids, id):
 			return nil, refusal(fmt.Sprintf("%s stands twice. Nothing was changed.", w))
 		}

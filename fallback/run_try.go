@@ -44,7 +44,7 @@ func (r *Runner) Trial(ctx context.Context, t Trial) (Model, Profile, error) {
 	}
 	at := slices.IndexFunc(all, func(p Profile) bool { return p.ID == t.Profile })
 	if at < 0 {
-		return Model{}, Profile{}, fmt.Errorf("there is no credential %s; standin auth list shows those that there are", t.Profile)
+		return Model{}, Profile{}, fmt.Errorf("there is no credential %s; standin auth list shows those that there are", provider.Redact(string(t.Profile)))
 	}
 	m := t.Model
 	if m.IsZero() {

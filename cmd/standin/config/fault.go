@@ -103,7 +103,7 @@ func SortFaults(faults []Fault) []Fault {
 }
 
 var (
-	secretKey = regexp.MustCompile(`(?i)(["']?\b[a-z_-]*(?:key|token|secret|password|authorization|cookie|[_-]auth|[_-]pass)\b["']?\s*:\s*)("[^"]*"?|'[^']*'?|[^\s#,{}][^#,}]*)`)
+	secretKey = regexp.MustCompile(`(?i)(["']?\b[a-z_-]*(?:key|token|secret|password|passphrase(?:env)?|authorization|cookie|[_-]auth|[_-]pass)\b["']?\s*:\s*)("[^"]*"?|'[^']*'?|[^\s#,{}][^#,}]*)`)
 	headerMap = regexp.MustCompile(`(?i)(["']?\bheaders["']?\s*:\s*)\{[^}]*\}?`)
 	variable  = regexp.MustCompile(`\$?\$\{([A-Z_][A-Z0-9_]*)\}`)
 )
