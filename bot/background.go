@@ -126,7 +126,7 @@ func (b *Bot) background(lane, caller context.Context, t Turn) (res Result, err 
 	ask, sess, err := b.ask(ctx, cfg, res.Turn, t)
 	ask.Channel, ask.Refuse = t.Channel, t.Refuse
 	if err == nil {
-		res.Outcome, err = b.Engine.Run(ctx, ask)
+		res.Outcome, err = b.think(ctx, cfg, t, sess, &ask)
 	}
 	res.Sent = sentBy(ask.Tools)
 	if err != nil {

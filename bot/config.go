@@ -37,6 +37,12 @@ type Config struct {
 	Rules policy.Rules
 	// DrainTimeout is how long Stop lets running turns finish.
 	DrainTimeout time.Duration
+	// Compaction says when a conversation is summarised, CompactionModel who does
+	// it; zero: the session's own (agents.defaults.compaction). ContextTokens is a
+	// bound below the model's own window, 0 none [S19, S20].
+	Compaction      policy.Compaction
+	CompactionModel fallback.Model
+	ContextTokens   int64
 	// Tools bound what a turn's model may use (tools.*) [G36].
 	Tools ToolConfig
 	// Version of the daemon, for /status.

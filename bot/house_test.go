@@ -193,6 +193,7 @@ type engine struct {
 	mu     sync.Mutex
 	rows   fallback.Selections
 	script []func(ctx context.Context, ask fallback.Ask) (*fallback.Outcome, error)
+	every  answer // instead of the echo; nil: the echo
 	asks   []fallback.Ask
 	hung   chan struct{}
 	probe  time.Time
@@ -223,6 +224,9 @@ func (e *engine) Run(ctx context.Context, ask fallback.Ask) (*fallback.Outcome, 
 	e.mu.Lock()
 	e.asks = append(e.asks, ask)
 	next := e.echo
+	if e.every != nil {
+		next = e.every
+	}
 	if len(e.script) > 0 {
 		next, e.script = e.script[0], e.script[1:]
 	}

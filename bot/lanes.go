@@ -184,6 +184,20 @@ func (l *lanes) Stop(s fallback.SessionID, cause error) (running bool, req *requ
 	return running, req, tellDropped(dropped, cause)
 }
 
+// Cut stops the session's running job and leaves its queue alone. req is
+// what it answers, nil for a background run or when nothing runs.
+func (l *lanes) Cut(s fallback.SessionID, cause error) (req *request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ln := l.busy[s]
+	if ln == nil || ln.current == nil || ln.current.req == nil {
+		return nil
+	}
+	stopped := *ln.current.req // Gather may still write to the original
+	ln.cancel(cause)
+	return &stopped
+}
+
 // Drop empties the session's queue and leaves its running job alone.
 func (l *lanes) Drop(s fallback.SessionID, cause error) []request {
 	l.mu.Lock()

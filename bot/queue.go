@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"standin/bot/policy"
 	"standin/channels"
@@ -53,7 +54,7 @@ func (b *Bot) gather(ctx context.Context, r *request) {
 		return
 	}
 	for {
-		b.lanes.Gather(r.row.Session, func(queued []*request) bool { return policy.Merges(q, places(r, queued)) }, r.join)
+		b.lanes.Gather(r.row.Session, func(queued []*request) bool { return !alone(queued) && policy.Merges(q, places(r, queued)) }, r.join)
 		rest := q.Debounce - b.Now().Sub(r.row.At) // somebody may still be writing [S25]
 		if !r.waited || rest <= 0 || b.Sleep(ctx, rest) != nil {
 			return
@@ -70,12 +71,17 @@ func (b *Bot) steer(ctx context.Context, r *request) string {
 	}
 	q := b.queueOf(ctx, r.row)
 	var said []string
-	b.lanes.Gather(r.row.Session, func(queued []*request) bool { return policy.Steers(q, places(r, queued)) }, func(w request) {
+	b.lanes.Gather(r.row.Session, func(queued []*request) bool { return !alone(queued) && policy.Steers(q, places(r, queued)) }, func(w request) {
 		r.with = append(r.with, w.rows()...) // the message that began the turn stays the one that is answered
 		r.text = policy.Joined([]string{r.text, w.prompt()})
 		said = append(said, w.prompt())
 	})
 	return policy.Joined(said)
+}
+
+// alone tells of requests that no other may be answered with.
+func alone(queued []*request) bool {
+	return slices.ContainsFunc(queued, func(r *request) bool { return r.compact != nil })
 }
 
 // places are where a request and those that wait behind it were written.

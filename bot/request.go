@@ -15,6 +15,7 @@ type request struct {
 	batch   bool       // they were written one shortly after the other [N29]
 	waited  bool       // its session was busy when it came
 	draft   *growing   // what its turn has shown, once it shows anything
+	compact *string    // it is a /compact, with what the summary is to look at; answered alone
 	ambient bool       // nobody expects an answer: a room's event [S36]
 }
 

@@ -65,6 +65,17 @@ type Entry struct {
 	// user's, has for results. An entry of results is no question of a person.
 	Calls   []provider.ToolCall
 	Results []provider.ToolResult
+	Seq     int64 // the store's, in order; 0 while it is not stored
+	Summary bool  // it stands for what was said before
+}
+
+// Summary takes the place of a conversation's beginning.
+type Summary struct {
+	Turn  string
+	Text  string
+	Model fallback.Model // who wrote it
+	Since int64          // Seq of the first entry that it does not take in
+	At    time.Time
 }
 
 // Delivery is an outbox row.
@@ -186,6 +197,9 @@ type Store interface {
 	History(ctx context.Context, s fallback.SessionID, epoch string, turns int) ([]Entry, error)
 	// Sessions gives those that people spoke to last, latest first; 0: all.
 	Sessions(ctx context.Context, limit int) ([]SessionState, error)
+	// Summarise puts a summary in the place of the entries before it; false when
+	// the session is in another epoch.
+	Summarise(ctx context.Context, s fallback.SessionID, epoch string, c Summary) (done bool, err error)
 	// Selection gives the stored override.
 	Selection(ctx context.Context, s fallback.SessionID) (fallback.Selection, error)
 	// End writes an Ending. posted lists the outbox rows that it made, in order.

@@ -41,7 +41,7 @@ func TestStanding(t *testing.T) { // D18
 	}{
 		{"the first model can be asked", windows{"anthropic": "", "openai": fallback.Billing}, channels.Healthy, ""},
 		{"another stands in", windows{"anthropic": fallback.Billing, "openai": "", "google": ""}, channels.Degraded, "billing"},
-		{"none can be asked", windows{"anthropic": fallback.RateLimit, "openai": fallback.Billing, "google": fallback.Auth}, channels.Exhausted, "rate limit"},
+		{"none can be asked", windows{"anthropic": fallback.RateLimit, "openai": fallback.Billing, "google": fallback.AuthFailed}, channels.Exhausted, "rate limit"},
 		{"what is not known may be asked", windows{"anthropic": fallback.RateLimit}, channels.Degraded, "rate limit"},
 	} {
 		b := bot.New(bot.Options{Config: config, Credentials: c.w, Now: time.Now})

@@ -19,10 +19,16 @@ import (
 // chat is one turn of a conversation, from the snapshot of the settings to its
 // ending. It runs in the session's lane.
 func (b *Bot) chat(ctx context.Context, r *request) {
-	b.gather(ctx, r)
+	if r.compact == nil {
+		b.gather(ctx, r)
+	}
 	cfg, turn, in := b.Config(), b.ID(), r.row.In
 	log := b.Log.With("session", r.row.Session, "turn", turn)
-	e, done := b.converse(ctx, cfg, turn, r)
+	answer := b.converse
+	if r.compact != nil {
+		answer = b.compactNow
+	}
+	e, done := answer(ctx, cfg, turn, r)
 	if !done {
 		log.Info("turn left without an ending", "cause", context.Cause(ctx))
 		return
@@ -53,8 +59,9 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 	asked := b.Now()
 	prompt := r.prompt()
 	around := b.surround(ctx, cfg, r, prompt)
-	ask, sess, err := b.ask(ctx, cfg, turn, Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: around.text,
-		in: &in, rows: r.ids(), tainted: around.text != prompt, before: around.before})
+	t := Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: around.text,
+		in: &in, rows: r.ids(), tainted: around.text != prompt, before: around.before}
+	ask, sess, err := b.ask(ctx, cfg, turn, t)
 	ask.NoProbe = r.noProbe
 	e = Ending{Session: r.row.Session, Epoch: sess.Epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: prompt, At: asked}}}
 	aloud := b.speech(cfg, r, sess, ask.Tools)
@@ -66,7 +73,7 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 		defer func() { d.end(out != nil) }()
 		ask.OnText, ask.OnDiscard, ask.OnRound = d.text, d.discard, d.round
 		ask.Steer = func() string { return b.steer(ctx, r) }
-		out, err = b.Engine.Run(ctx, ask)
+		out, err = b.think(ctx, cfg, t, sess, &ask)
 		if errors.Is(context.Cause(ctx), errStopped) {
 			out, err = nil, errStopped // an answer that crosses the /stop is too late
 		}
@@ -156,6 +163,9 @@ func conversation(history []Entry, text string, tools bool) []provider.Message {
 			if h.Text == "" {
 				continue
 			}
+		}
+		if h.Summary {
+			h.Text = summaryHead + h.Text
 		}
 		add(provider.Message{Role: h.Role, Text: h.Text, Calls: h.Calls, Results: h.Results})
 	}

@@ -54,6 +54,9 @@ CREATE TABLE transcript (
     exchange TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX transcript_by_epoch ON transcript (session, epoch, seq, role);
+-- The latest summary of a conversation: what stands before it is not shown to a
+-- model any more [S19].
+CREATE INDEX transcript_summaries ON transcript (session, epoch, seq) WHERE role = 'summary';
 
 -- The conversations that a session has put behind it; their transcripts stay
 -- for a while [S9, S15].
