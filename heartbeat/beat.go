@@ -78,7 +78,7 @@ func (b *beat) look(ctx context.Context) (Decision, error) {
 	if b.row, err = b.Rows.Heartbeat(ctx, b.agent); err != nil {
 		return Decision{}, err
 	}
-	b.base = b.c.session(b.agent)
+	b.base = b.c.BaseSession(b.agent)
 	if b.sess, err = b.Rows.Session(ctx, b.base); err != nil {
 		return Decision{}, fmt.Errorf("read session %s: %w", b.base, err)
 	}
@@ -101,6 +101,9 @@ func (b *beat) look(ctx context.Context) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
+	if b.reason == Trial {
+		b.place, b.c.Isolated = Place{Why: WhyTrial}, true
+	}
 	b.seen = b.s.Seen.At(b.place.To)
 	owes := false
 	if b.sess.Route.Channel != "" {
@@ -111,12 +114,15 @@ func (b *beat) look(ctx context.Context) (Decision, error) {
 	st := Standing{
 		Reason: b.reason, Off: b.row.Off, Tells: b.tells(), File: b.file, Stamps: b.row.Tasks,
 		Place: b.place, Seen: b.seen, Spoke: b.sess.LastInteraction,
-		Busy:   b.Bot.Busy(b.base) || b.Bot.Busy(b.session()) || owes,
-		Others: b.Bot.BusyBeside(b.agent, b.base),
-		Cron:   b.JobRuns != nil && b.JobRuns(),
+		Busy: owes,
+		Cron: b.JobRuns != nil && b.JobRuns(),
+	}
+	if b.Bot != nil {
+		st.Busy = owes || b.Bot.Busy(b.base) || b.Bot.Busy(b.session())
+		st.Others = b.Bot.BusyBeside(b.agent, b.base)
 	}
 	d := Decide(b.c, st, b.start)
-	if d.Why != "" || b.reason == Manual {
+	if d.Why != "" || b.reason.byHand() {
 		return d, nil
 	}
 	// Only a beat that would run needs to know of its chain.
@@ -182,6 +188,9 @@ func (b *beat) run(ctx context.Context, rep Report, tasks []Task) Report {
 		b.id = strings.ToLower(rand.Text()[:16])
 	}
 	rep.Turn = b.id
+	if b.reason == Trial {
+		return b.try(ctx, rep, tasks)
+	}
 	b.row.Turn, b.row.Reason, b.row.Began, b.row.Running = b.id, b.reason, b.start, names(tasks)
 	if err := b.Rows.PutHeartbeat(ctx, b.row); err != nil {
 		return b.broken(rep, err)
@@ -217,6 +226,25 @@ func (b *beat) run(ctx context.Context, rep Report, tasks []Task) Report {
 		}
 	}
 	return b.answered(ctx, rep, res, v, tasks)
+}
+
+// try asks the model and leaves nothing behind but the record of the call. It
+// runs beside the session, whose events stay for those who are to hear of them.
+func (b *beat) try(ctx context.Context, rep Report, tasks []Task) Report {
+	text, system := prompt(b.c, b.reason, b.tells(), tasks, b.file, b.start)
+	res, err := b.Bot.Turn(ctx, bot.Turn{
+		ID: b.id, Session: b.session(), Agent: b.agent, Kind: fallback.Heartbeat, Text: policy.WithEvents(lines(b.events), text), System: system,
+		Model: b.c.Model, Fallbacks: b.c.Fallbacks, Listed: b.c.Listed, Channel: b.channelModel(), Refuse: b.refuse(ctx),
+		Fresh: true, Light: b.c.Light, Timeout: b.c.timeout(),
+		Judge: func(bot.Result) bot.Verdict { return bot.Verdict{Why: string(WhyTrial), Forget: true} },
+	})
+	rep.Took = b.Now().Sub(b.start)
+	if err != nil {
+		rep.Status, rep.Why, rep.Detail = Failed, WhyFailed, provider.Redact(err.Error())
+		return rep
+	}
+	rep.Status, rep.Why, rep.Text, rep.Model = Ran, WhyTrial, res.Text, res.Outcome.Used
+	return rep
 }
 
 // refuse passes over models that may not be paid for [D20]; nil: all may be asked.

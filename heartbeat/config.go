@@ -83,8 +83,8 @@ func (c Config) timeout() time.Duration {
 
 const longestBeat = 10 * time.Minute
 
-// session is the base session of the agent's beats.
-func (c Config) session(a fallback.AgentID) fallback.SessionID {
+// BaseSession is the session that the agent's beats are about.
+func (c Config) BaseSession(a fallback.AgentID) fallback.SessionID {
 	if c.Session == "" {
 		return fallback.SessionID("agent:" + string(a) + ":main")
 	}

@@ -38,6 +38,7 @@ const (
 	WhyNoAccount Why = "unknown-account"
 	WhyDirect    Why = "dm-blocked"
 	WhyFailed    Why = "failed"
+	WhyTrial     Why = "trial" // only shown to who asked for it [IL-196]
 )
 
 // Standing is what speaks for and against a beat at one moment.
@@ -83,7 +84,7 @@ func Decide(c Config, s Standing, now time.Time) Decision {
 	if s.Reason.isEvent() {
 		d.Tasks = nil // an event is told by itself [H10]
 	}
-	if s.Reason == Manual {
+	if s.Reason.byHand() {
 		return d
 	}
 	skip := func(why Why) Decision { return Decision{Why: why} }

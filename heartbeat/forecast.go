@@ -104,6 +104,8 @@ func (w Why) Says() string {
 		return "it said something, but its channel has no such account (accountId)"
 	case WhyDirect:
 		return "it said something, but may not write into direct chats (directPolicy: block)"
+	case WhyTrial:
+		return "this is what it would have said; nothing was posted or kept"
 	case WhyFailed:
 		return "no model answered"
 	}

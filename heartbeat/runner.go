@@ -290,7 +290,7 @@ func (r *Runner) Beat(ctx context.Context, a fallback.AgentID, why Reason) Repor
 		p := r.pulseLocked(a, s.For(a), now)
 		busy := p.busy
 		if busy == nil {
-			if end := flooded(p.ran); why != Manual && end.After(now) {
+			if end := flooded(p.ran); !why.byHand() && end.After(now) {
 				r.mu.Unlock()
 				return Report{Agent: a, Reason: why, Status: Skipped, Why: WhyFlood, At: now, Next: end}
 			}
@@ -305,7 +305,7 @@ func (r *Runner) Beat(ctx context.Context, a fallback.AgentID, why Reason) Repor
 			return rep
 		}
 		r.mu.Unlock()
-		if why != Manual {
+		if !why.byHand() {
 			return Report{Agent: a, Reason: why, Status: Skipped, Why: WhyBusy, At: now, Next: now.Add(busyRetry)}
 		}
 		select {

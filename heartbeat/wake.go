@@ -17,6 +17,9 @@ const (
 	Exec     Reason = "exec"     // a command that ran in the background has ended
 	Hook     Reason = "hook"
 	Manual   Reason = "manual" // a person asks: nothing puts that off [H13]
+	// Trial is a person who only wants to see the answer: it is neither posted nor
+	// kept, and nothing else changes by it [IL-196].
+	Trial Reason = "trial"
 )
 
 // rank orders reasons that meet: retry < interval < default < action [H13].
@@ -26,7 +29,7 @@ func (r Reason) rank() int {
 		return 0
 	case Interval:
 		return 1
-	case Manual, Exec, Hook:
+	case Manual, Trial, Exec, Hook:
 		return 3
 	}
 	return 2
@@ -42,9 +45,12 @@ func (r Reason) isEvent() bool {
 	return false
 }
 
+// byHand tells whether a person asks.
+func (r Reason) byHand() bool { return r == Manual || r == Trial }
+
 // Valid tells whether r is one of the reasons.
 func (r Reason) Valid() bool {
-	return r.isEvent() || r == Interval || r == Retry || r == Manual
+	return r.isEvent() || r == Interval || r == Retry || r.byHand()
 }
 
 const (
@@ -77,7 +83,7 @@ func (q *request) join(r Reason, now time.Time) *request {
 // and never more than floodRuns in floodTime [H13, IL-085]. ran are the starts
 // of the last beats, oldest first.
 func (q *request) at(ran []time.Time, spacing time.Duration) time.Time {
-	if q.reason == Manual {
+	if q.reason.byHand() {
 		return q.since
 	}
 	at := q.since.Add(coalesce)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"standin/cmd/standin/config"
 )
@@ -37,6 +38,7 @@ func check(r config.Reader, flag string, out, errs io.Writer) int {
 		return exitFault
 	}
 	printPlans(out, c, r.Stored)
+	printHeartbeats(out, c, time.Now())
 	printChannels(out, c)
 	summary := "can be used"
 	if len(faults) > 0 {

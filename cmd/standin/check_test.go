@@ -73,6 +73,8 @@ night: openai/gpt-5.5 → groq/llama-3.3-70b-versatile
     1. openai/gpt-5.5                with openai:work, then openai:spare
     2. groq/llama-3.3-70b-versatile  no credential here: auth.order.groq is empty, so none is used
 
+heartbeat: off
+
 config.yaml: can be used
 `
 	if diff := cmp.Diff(want, out); diff != "" {

@@ -50,6 +50,8 @@ func (w world) commandLine() *verb {
 		w.channelsVerb(),
 		w.cronVerb(),
 		w.pairingVerb(),
+		w.heartbeatVerb(),
+		w.systemVerb(),
 		w.rehearseVerb(),
 		w.explainVerb(),
 		w.whyVerb(),

@@ -110,6 +110,7 @@ type BeatReport struct {
 // BeatAsk is what the command line asks of a running daemon.
 type BeatAsk struct {
 	Agent fallback.AgentID `json:"agent"`
+	Trial bool             `json:"trial,omitempty"` // only show the answer
 }
 
 // beatRoutes are what the socket in the state folder answers about heartbeats.
@@ -131,7 +132,11 @@ func beatRoutes(mux *http.ServeMux, beats *heartbeat.Runner) {
 	}
 	mux.HandleFunc("POST /heartbeat/run", func(w http.ResponseWriter, r *http.Request) {
 		if ask, ok := read(w, r); ok {
-			answer(w, http.StatusOK, beatReportOf(beats.Beat(r.Context(), ask.Agent, heartbeat.Manual), beats.Due(ask.Agent)))
+			why := heartbeat.Manual
+			if ask.Trial {
+				why = heartbeat.Trial
+			}
+			answer(w, http.StatusOK, beatReportOf(beats.Beat(r.Context(), ask.Agent, why), beats.Due(ask.Agent)))
 		}
 	})
 	mux.HandleFunc("POST /heartbeat/wake", func(w http.ResponseWriter, r *http.Request) {
@@ -155,9 +160,10 @@ func beatReportOf(rep heartbeat.Report, due time.Time) BeatReport {
 }
 
 // RunBeat has the daemon that runs on the state folder dir run a beat of the
-// agent, and waits for it. The error says that none answers.
-func RunBeat(ctx context.Context, dir string, a fallback.AgentID) (rep BeatReport, err error) {
-	err = askBeats(ctx, dir, "run", a, &rep)
+// agent, and waits for it; a trial only shows what the model says. The error says
+// that none answers.
+func RunBeat(ctx context.Context, dir string, a fallback.AgentID, trial bool) (rep BeatReport, err error) {
+	err = askBeats(ctx, dir, "run", BeatAsk{a, trial}, &rep)
 	return rep, err
 }
 
@@ -165,14 +171,14 @@ func RunBeat(ctx context.Context, dir string, a fallback.AgentID) (rep BeatRepor
 func WakeBeat(ctx context.Context, dir string, a fallback.AgentID) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	return askBeats(ctx, dir, "wake", a, &BeatReport{})
+	return askBeats(ctx, dir, "wake", BeatAsk{Agent: a}, &BeatReport{})
 }
 
-func askBeats(ctx context.Context, dir, what string, a fallback.AgentID, into any) error {
+func askBeats(ctx context.Context, dir, what string, ask BeatAsk, into any) error {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(dir, SocketFile))
 	}}}
-	body, err := json.Marshal(BeatAsk{Agent: a})
+	body, err := json.Marshal(ask)
 	if err != nil {
 		return err
 	}
