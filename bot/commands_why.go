@@ -25,6 +25,11 @@ func obeyWhy(ctx context.Context, o *order) (reply, error) {
 	if v.Probing {
 		about.Next = &v.Probe
 	}
+	if o.Keyring != nil {
+		if about.Deeds, err = o.Keyring.Deeds(ctx, o.row.Agent, "", PastDeeds); err != nil {
+			o.Log.Error("record of credentials not read for a story", "err", err)
+		}
+	}
 	return say(SayWhy(Tell(about, steps), o.now))
 }
 

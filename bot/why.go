@@ -43,6 +43,9 @@ type Story struct {
 	Guessed bool      `json:"nextIsAGuess,omitempty"`
 	// Unanswered is the latest message after the change that no model answered.
 	Unanswered *StoryFailure `json:"unanswered,omitempty"`
+	// Hands is what people did to the credentials around the change and since,
+	// oldest first.
+	Hands []fallback.Deed `json:"hands,omitempty"`
 }
 
 // StoryChange is one change of the stored selection.
@@ -142,6 +145,8 @@ type About struct {
 	// Next is the engine's word on when the selected model is asked again; nil
 	// when there is no engine to ask: it is then read off the record.
 	Next *time.Time
+	// Deeds is the record of what was done to credentials by hand, newest first.
+	Deeds []fallback.Deed
 }
 
 // Tell makes the story out of steps, newest first as Past gives them.
@@ -165,6 +170,7 @@ func Tell(about About, steps []fallback.Step) Story {
 		after = runs[last:] // the rule was kept before any model was asked
 	}
 	s.Unanswered = lastFailure(after)
+	s.Hands = hands(about, s.Change)
 	if s.Selected != s.Active {
 		s.Looks = looks(runs[last+1:], plan.Selected)
 		if about.Next != nil {

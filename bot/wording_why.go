@@ -21,6 +21,7 @@ func SayWhy(s Story, now time.Time) string {
 		t.change(s)
 	}
 	t.unanswered(s)
+	t.byHand(s)
 	t.looks(s)
 	return strings.Join(t.lines, "\n")
 }

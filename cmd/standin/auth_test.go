@@ -180,7 +180,13 @@ func TestTheVeryNextTurnGoesByWhatWasChanged(t *testing.T) {
 	if err != nil || len(steps) != 1 || steps[0].Attempt.Reason != fallback.Operator || steps[0].Attempt.Skipped != fallback.SkipOperator {
 		t.Errorf("skip record: %+v, %v", steps, err)
 	}
-	c.want("/why", c.say("/why"), "its credential was switched off by hand")
+	c.want("/why", c.say("/why"), "its credential was switched off by hand", "Done to credentials by hand:", ", openai:b: ", " switched it off (command line)")
+	var out bytes.Buffer
+	w := world{ctx: t.Context(), getenv: c.getenv, stdin: strings.NewReader(""), stdout: &out, stderr: &out}
+	if code := run(w, []string{"why", "-c", c.path()}); code != exitOK {
+		t.Errorf("why: exit %d", code)
+	}
+	c.want("standin why", out.String(), "Done to credentials by hand:", ", openai:a: ", " switched it off (command line)")
 }
 
 // The same for a clear: a key that is out of credit is used again with the next

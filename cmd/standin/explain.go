@@ -170,6 +170,7 @@ type question struct {
 	own   fallback.Selection
 	row   fallback.Selection // what the run goes by: the session's own or its parent's (3.8)
 	steps []fallback.Step    // of the session, newest first
+	deeds []fallback.Deed    // done to credentials by hand, newest first
 }
 
 // question puts the flags together with what is stored.
@@ -213,6 +214,9 @@ func (c explainCmd) question(ctx context.Context, q *inquiry) (*question, error)
 			return nil, err
 		}
 		about.row.Model, about.row.Source, about.row.Origin = parent.Model, parent.Source, parent.Origin
+	}
+	if about.deeds, err = q.credentials.Deeds(ctx, about.ask.Agent, store.DeedFilter{Limit: bot.PastDeeds}); err != nil {
+		return nil, err
 	}
 	about.steps, err = daemon.Past{DB: q.db}.Steps(ctx, about.ask.Session, bot.PastSteps)
 	return about, err
@@ -296,5 +300,5 @@ func (c explainCmd) payload(ask *fallback.Ask) error {
 
 // story is what the record says of the session.
 func (q *question) story(plan fallback.Plan) bot.Story {
-	return bot.Tell(bot.About{Session: q.ask.Session, Selection: q.row, From: q.from(), Plan: plan, Notices: q.config.Bot.Notices}, q.steps)
+	return bot.Tell(bot.About{Session: q.ask.Session, Selection: q.row, From: q.from(), Plan: plan, Notices: q.config.Bot.Notices, Deeds: q.deeds}, q.steps)
 }
