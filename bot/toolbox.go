@@ -12,24 +12,28 @@ import (
 	"standin/fallback/provider"
 )
 
-// toolbox is what a turn's model may use, nil without tools. Background runs are
-// the owner's: their schedule is.
-func (b *Bot) toolbox(ctx context.Context, cfg *Config, turn string, t Turn) *tools.Box {
-	all := b.tools()
-	if len(all) == 0 || !cfg.Tools.On {
-		return nil
-	}
-	agent := cfg.Agents[t.Agent]
+// place is where and for whom a turn runs. Background runs are the owner's: their
+// schedule is.
+func (b *Bot) place(ctx context.Context, cfg *Config, turn string, t Turn) tools.Place {
 	at := tools.Place{Turn: turn, Session: t.Session, Agent: t.Agent, Kind: t.Kind, To: t.To, Owner: true,
-		Workspace: agent.Workspace, Tainted: t.tainted}
+		Workspace: cfg.Agents[t.Agent].Workspace, Tainted: t.tainted}
 	if in := t.in; in != nil {
 		at.To, at.Chat, at.From, at.Message = in.To, in.Chat, in.From, in.ID
 		at.Owner, at.Authorized = b.owns(ctx, cfg, *in), in.Authorized
 	}
+	return at
+}
+
+// toolbox is what a turn's model may use, nil without tools.
+func (b *Bot) toolbox(cfg *Config, at tools.Place, t Turn) *tools.Box {
+	all := b.tools()
+	if len(all) == 0 || !cfg.Tools.On {
+		return nil
+	}
 	if len(t.Tools) > 0 { // a job's own list narrows the agent's [R29]
 		all = only(all, t.Tools)
 	}
-	box := &tools.Box{At: at, Policy: agent.Tools, Tools: all, Limits: cfg.Tools.Limits, Log: b.Log}
+	box := &tools.Box{At: at, Policy: cfg.Agents[t.Agent].Tools, Tools: all, Limits: cfg.Tools.Limits, Log: b.Log}
 	if len(t.rows) > 0 {
 		box.Acting = func(ctx context.Context) error { return b.Store.Acting(ctx, t.rows) }
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"standin/bot/tools"
 	"standin/channels"
@@ -71,11 +70,7 @@ func reach(at tools.Place, key string) (fallback.SessionID, error) {
 // clock is the agent's time, for the model: prompts have none, so that vendors'
 // caches stay warm [G35].
 func (b *Bot) clock(a fallback.AgentID) string {
-	zone := b.Config().Agents[a].Zone
-	if zone == nil {
-		zone = time.Local
-	}
-	return b.Now().In(zone).Format("Monday, 2 January 2006, 15:04 MST (-07:00)")
+	return b.Now().In(b.zone(a)).Format("Monday, 2 January 2006, 15:04 MST (-07:00)")
 }
 
 // statusOf is /status of a session, as this place would be told it.

@@ -123,7 +123,8 @@ func (b *Bot) ask(ctx context.Context, cfg *Config, turn string, t Turn) (_ fall
 	if sess.Aborted && t.Kind == fallback.Chat {
 		hint = hintAborted // [S34]
 	}
-	box := b.toolbox(ctx, cfg, turn, t)
+	at := b.place(ctx, cfg, turn, t)
+	box := b.toolbox(cfg, at, t)
 	offered := fallback.Tools(nil)
 	if box != nil && len(box.Offer()) > 0 {
 		offered = box
@@ -133,7 +134,7 @@ func (b *Bot) ask(ctx context.Context, cfg *Config, turn string, t Turn) (_ fall
 		Run:   turn, Session: t.Session, Agent: t.Agent, Kind: t.Kind, Config: t.limited(cfg.Fallback),
 		Model: t.Model, Fallbacks: t.Fallbacks, Listed: t.Listed, Parent: parent, Channel: channel,
 		Compactions: sess.Compactions, NewSession: sess.Turns == 0,
-		System:   instructions(cfg.Agents[t.Agent].System, system, t.System, hint),
+		System:   instructions(cfg.Agents[t.Agent].System, b.workspace(ctx, at, t.Light), system, b.today(t.Agent), t.System, hint),
 		Messages: conversation(history, t.Text, offered != nil),
 	}, sess, err
 }
