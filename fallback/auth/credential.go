@@ -23,9 +23,10 @@ type Credential struct {
 	AccountID string       // the vendor's id of the account, sent with calls where it asks for it
 	Plan      string       // of the subscription, such as "plus"; for people
 
-	// fields is the stored object that the credential was read from: what this
-	// program does not know is kept (failover.md 21.C.3).
-	fields map[string]json.RawMessage
+	// stored is the object that the credential was read from: what this program
+	// does not know is kept (failover.md 21.C.3). A Key, since fmt looks into
+	// unexported fields.
+	stored provider.Key
 }
 
 // ID is the profile id: provider:<email>, or provider:default [M16, 8.9].
@@ -51,18 +52,19 @@ const (
 // Parse reads a stored login of the provider. Its error never quotes the secret.
 func Parse(providerID string, secret provider.Key) (Credential, error) {
 	c := Credential{Provider: providerID}
-	unreadable := errors.New("the stored login is not the JSON object that it should be")
-	if err := json.Unmarshal([]byte(secret.Reveal()), &c.fields); err != nil || c.fields == nil {
-		return c, unreadable
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(secret.Reveal()), &fields); err != nil || fields == nil {
+		return c, errors.New("the stored login is not the JSON object that it should be")
 	}
+	c.stored = secret
 	text := func(name string) string {
 		var s string
-		_ = json.Unmarshal(c.fields[name], &s) // absent or of another type: none
+		_ = json.Unmarshal(fields[name], &s) // absent or of another type: none
 		return s
 	}
 	moment := func(name string) time.Time {
 		var n json.Number
-		_ = json.Unmarshal(c.fields[name], &n)
+		_ = json.Unmarshal(fields[name], &n)
 		ms, err := n.Float64()
 		if err != nil || ms <= 0 {
 			return time.Time{}
@@ -88,8 +90,10 @@ func Parse(providerID string, secret provider.Key) (Credential, error) {
 // Times are in Unix milliseconds. Fields that Parse found and did not know are
 // in it again.
 func (c Credential) Secret() provider.Key {
+	var former map[string]json.RawMessage
+	_ = json.Unmarshal([]byte(c.stored.Reveal()), &former) // a new login has none
 	all := map[string]any{}
-	for name, value := range c.fields {
+	for name, value := range former {
 		all[name] = value
 	}
 	set := func(name string, value any, given bool) {
