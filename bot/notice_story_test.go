@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	toldB     = "↪️ Model Fallback: openai/gpt-5.4 (selected anthropic/claude-opus-4-6; rate limit)"
+	toldB       = "↪️ Model Fallback: openai/gpt-5.4 (selected anthropic/claude-opus-4-6; rate limit)"
 	toldCleared = "↪️ Model Fallback cleared: anthropic/claude-opus-4-6 (was openai/gpt-5.4)"
 )
 

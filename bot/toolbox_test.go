@@ -38,7 +38,7 @@ func (h *house) texts(kinds ...channels.Kind) string {
 }
 
 // A turn that acted and says nothing still tells of its model; one that did
-// nothing leaves that to the next visible turn [M14, N16, N17].
+// nothing leaves that to the next visible turn [M14, N16, N17, notice-15].
 func TestANoticeOnASilentTurn(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		var got []provider.ToolResult

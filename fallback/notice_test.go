@@ -25,7 +25,7 @@ func TestAnnounce(t *testing.T) {
 	}{
 		{"going to a fallback is said once, underscores as blanks [M13, sc-162]", Told{}, p, f1, limited,
 			"↪️ Model Fallback: anthropic/claude-opus-4-6 (selected openai/gpt-5.5; rate limit)", told(p, f1, "rate limit"), Moved},
-		{"a sticky turn says nothing and rewrites the reason [sc-163]", told(p, f1, "rate limit"), p, f1, nil,
+		{"a sticky turn says nothing and rewrites the reason [sc-163, notice-06]", told(p, f1, "rate limit"), p, f1, nil,
 			"", told(p, f1, "selected model unavailable"), Quiet},
 		{"the next sticky turn changes nothing [N5]", told(p, f1, "selected model unavailable"), p, f1, nil,
 			"", told(p, f1, "selected model unavailable"), NoChange},

@@ -85,7 +85,7 @@ func TestRooms(t *testing.T) { // SL10, SL11, D4, D5
 		{"approval is for direct chats: rooms do not count it", Surface{}, in("U1", "C1"), Drop},
 		{"a thread goes by its room", room(map[string]RoomRule{"C1": {}}), with(in("U1", "T1"), func(m *channels.Inbound) { m.Parent = "C1" }), Admit},
 		{"unless it is listed itself", room(map[string]RoomRule{"C1": {}, "T1": {Disabled: true}}), with(in("U1", "T1"), func(m *channels.Inbound) { m.Parent = "C1" }), Drop},
-		{"a guild without rooms: all of them", Surface{Guilds: map[string]GuildRule{"G1": {}}}, guild(plain), Admit},
+		{"a guild without rooms: all of them [discord-02]", Surface{Guilds: map[string]GuildRule{"G1": {}}}, guild(plain), Admit},
 		{"another guild", Surface{Guilds: map[string]GuildRule{"G2": {}}}, guild(plain), Drop},
 		{"a guild with rooms: the others are denied", Surface{Guilds: map[string]GuildRule{"G1": {Rooms: map[string]RoomRule{"C2": {}}}}}, guild(plain), Drop},
 		{"even with an open policy", Surface{GroupPolicy: GroupOpen, Guilds: map[string]GuildRule{"G1": {Rooms: map[string]RoomRule{"C2": {}}}}}, guild(plain), Drop},

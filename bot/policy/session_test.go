@@ -22,7 +22,7 @@ func TestSession(t *testing.T) { // S1, S2, SL18, D7
 		want      fallback.SessionID
 	}{
 		{"direct chats share one", Rules{}, dm("U7"), true, "agent:main:main"},
-		{"a thread of a direct chat too", Rules{}, with(dm("U7"), func(m *channels.Inbound) { m.To.Thread = "5.1" }), true, "agent:main:main"},
+		{"a thread of a direct chat too [slack-17]", Rules{}, with(dm("U7"), func(m *channels.Inbound) { m.To.Thread = "5.1" }), true, "agent:main:main"},
 		{"per peer", scoped(ScopePeer), dm("U7"), true, "agent:main:direct:u7"},
 		{"per peer, one person on two platforms", scoped(ScopePeer), dm("U1"), true, "agent:main:direct:alice"},
 		{"the same, from the other", scoped(ScopePeer), with(dm("42"), func(m *channels.Inbound) { m.To.Channel = "discord" }), true, "agent:main:direct:alice"},
@@ -31,7 +31,7 @@ func TestSession(t *testing.T) { // S1, S2, SL18, D7
 		{"links are not used with main", scoped(ScopeMain), dm("U1"), true, "agent:main:main"},
 		{"a room", Rules{}, in("U1", "C1"), true, "agent:main:slack:channel:c1"},
 		{"rooms do not care for the scope", scoped(ScopePeer), in("U1", "C1"), true, "agent:main:slack:channel:c1"},
-		{"a thread of a room", Rules{}, with(in("U1", "C1"), func(m *channels.Inbound) { m.To.Thread = "77.7" }), true, "agent:main:slack:channel:c1:thread:77.7"},
+		{"a thread of a room [slack-15]", Rules{}, with(in("U1", "C1"), func(m *channels.Inbound) { m.To.Thread = "77.7" }), true, "agent:main:slack:channel:c1:thread:77.7"},
 		{"a message whose answer opens a thread belongs to it", threads, root, true, "agent:main:slack:channel:c1:thread:100.1"},
 		{"not one that is not answered", threads, root, false, "agent:main:slack:channel:c1"},
 		{"not where answers go to the room", on(Surface{}), root, true, "agent:main:slack:channel:c1"},

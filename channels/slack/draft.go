@@ -14,8 +14,16 @@ import (
 
 // drafts keeps the closed drafts whose final text has not been posted yet.
 //
-// A draft is a message that is edited, everywhere: Slack's native streams can
-// only grow, and the text of a candidate that failed has to be replaced [I8].
+// A draft is a message that is edited, also in a thread, where Slack has streams
+// of its own (chat.startStream, appendStream, stopStream) [SL25]. They were looked
+// at and declined. A stream only grows: when a candidate fails, what it wrote has
+// to be stopped and deleted and another begun, which people see as a message that
+// vanishes [I8]. It takes metadata only as it is stopped, so one whose start got
+// no answer, or whose process was killed, cannot be found again, and a draft that
+// cannot be found must not be posted. Slack ends a stream that pauses too long,
+// as a model at work does, and chat.update has to take over anyway. And starting
+// one is limited to some twenty a minute for the whole workspace, where
+// chat.update takes its fifty and more. One mechanism does all of it.
 type drafts struct {
 	c *Channel
 

@@ -74,7 +74,7 @@ func TestWebhookRefusals(t *testing.T) {
 		want   int
 		answer string
 	}{
-		{"the challenge is answered", challenge, nil, 200, "abc"},
+		{"the challenge is answered [slack-07]", challenge, nil, 200, "abc"},
 		{"a wrong signature", challenge, map[string]string{"X-Slack-Signature": "v0=" + strings.Repeat("0", 64)}, 401, "unauthorized"},
 		{"no signature", challenge, map[string]string{"X-Slack-Signature": ""}, 401, "unauthorized"},
 		{"another version", challenge, map[string]string{"X-Slack-Signature": "v1=" + strings.Repeat("0", 64)}, 401, "unauthorized"},

@@ -121,7 +121,7 @@ func TestMentionInADirectChat(t *testing.T) {
 }
 
 // Own posts, whatever says that they are, edits, deletions and other noise are
-// never input; the daemon's own edits make no turn [SL15, SL16, IL-128, IL-193].
+// never input; the daemon's own edits make no turn [SL15, SL16, IL-128, IL-193, slack-10].
 func TestNoiseIsNoInput(t *testing.T) {
 	r := newRig(t, setup{})
 	rc := r.send(channels.Outbound{ID: "d1", To: r.to(slacktest.General, ""), Kind: channels.Reply, Text: "from the bot"})

@@ -124,7 +124,7 @@ func TestGarbageIsSurvived(t *testing.T) {
 }
 
 // A turn that takes long holds up neither its conversation's acknowledgements
-// in the socket nor other conversations.
+// in the socket nor other conversations [slack-08].
 func TestSlowStoreDoesNotStallTheSocket(t *testing.T) {
 	r := newRig(t, setup{before: func(s *slacktest.Server) { s.ResendAfter = time.Hour }})
 	gate := make(chan struct{})
