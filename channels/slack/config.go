@@ -53,14 +53,20 @@ type Config struct {
 	// UnfurlLinks lets Slack show previews of links in posts. Default false [SL24].
 	UnfurlLinks bool `json:"unfurlLinks,omitempty" jsonschema:"default=false" jsonschema_description:"Whether posts show previews of their links."`
 
+	// NativeCommands has the manifest register each of the bot's commands as a
+	// slash command of its own, /status as /agentstatus, since Slack keeps that
+	// name [SL28, C18]. Default false.
+	NativeCommands bool `json:"nativeCommands,omitempty" jsonschema:"default=false" jsonschema_description:"Whether the manifest makes each command a slash command of Slack's. Default: commands.native."`
+
 	Thread       ThreadConfig `json:"thread,omitempty" jsonschema_description:"How threads are treated."`
 	SlashCommand SlashConfig  `json:"slashCommand,omitempty" jsonschema_description:"One slash command that takes every command as its text."`
 }
 
 // ThreadConfig is channels.slack.thread [SL12, SL19].
 type ThreadConfig struct {
-	// HistoryScope says what a session of a room is: thread (default) or channel.
-	HistoryScope string `json:"historyScope,omitempty" jsonschema:"enum=thread,enum=channel,default=thread" jsonschema_description:"Whether each thread is a conversation of its own."`
+	// HistoryScope says which lines, said unasked, a mention in a thread brings
+	// along: those of the thread (default), or channel: those of the whole room.
+	HistoryScope string `json:"historyScope,omitempty" jsonschema:"enum=thread,enum=channel,default=thread" jsonschema_description:"Which lines that were said to others a mention in a thread brings along: those of the thread, or of the whole channel."`
 	// InheritParent lets a thread's session begin with the room's history. Default false.
 	InheritParent bool `json:"inheritParent,omitempty" jsonschema:"default=false" jsonschema_description:"Whether a thread's conversation begins with that of its channel."`
 	// InitialHistoryLimit is how many messages of a thread are read when its

@@ -138,6 +138,17 @@ func TestManifest(t *testing.T) {
 	if m.Settings.Socket || m.Settings.Events.URL != url || m.Settings.Interactivity.URL != url || len(m.Features.Commands) != 1 || m.Features.Commands[0].URL != url {
 		t.Errorf("%+v", m)
 	}
+	// Each command is one of Slack's where that is wished for: at most 25, and
+	// /status under another name [SL28].
+	cfg.NativeCommands = true
+	many := []AppCommand{{Name: "status"}, {Name: "model"}}
+	for range 40 {
+		many = append(many, AppCommand{Name: "more"})
+	}
+	m = read(cfg, AppInfo{Commands: many})
+	if c := m.Features.Commands; len(c) != 25 || c[0].Command != "/standin" || c[1].Command != "/agentstatus" || c[2].Command != "/model" {
+		t.Errorf("%+v", c)
+	}
 }
 
 // Check tells an operator what is wrong and what to do, and changes nothing.

@@ -179,7 +179,7 @@ func (c *Channel) sortSlash(d delivery) (lane string, work func(context.Context,
 	}
 	return s.ChannelID, func(ctx context.Context, receive channels.Receiver) {
 		c.command(ctx, receive, d, channels.Inbound{
-			ID: "slash:" + s.TriggerID, Text: plainText(text), Chat: chat,
+			ID: "slash:" + s.TriggerID, Text: plainText(text), Chat: chat, Public: !c.cfg.SlashCommand.Ephemeral,
 			To:   channels.Address{Channel: Name, Account: c.opt.Account, Conversation: s.ChannelID},
 			From: channels.User{ID: s.UserID, Name: s.UserName},
 		}, s.ResponseURL)

@@ -30,6 +30,23 @@ type AppInfo struct {
 	// PublicURL is where Slack reaches the daemon in http mode, such as
 	// https://bots.example.com; the webhook path is added to it.
 	PublicURL string
+	// Commands are those of the bot, for Config.NativeCommands.
+	Commands []AppCommand
+}
+
+// AppCommand is a slash command of the manifest.
+type AppCommand struct{ Name, Description, Usage string }
+
+// maxAppCommands is the most of one app (Slack).
+const maxAppCommands = 25
+
+// slashName is the name under which a command is registered: Slack keeps
+// /status for itself [SL28].
+func slashName(name string) string {
+	if name == "status" {
+		return "agentstatus"
+	}
+	return name
 }
 
 // Manifest is the app's manifest as JSON, to be pasted when the app is made at
@@ -65,6 +82,14 @@ func Manifest(cfg Config, app AppInfo) []byte {
 			Command: "/" + cfg.SlashCommand.Name, Description: "Ask, or give a command", UsageHint: "[/status | /model | a question]",
 			ShouldEscape: true, Url: request,
 		}}
+	}
+	for _, cmd := range app.Commands {
+		if !cfg.NativeCommands || len(m.Features.SlashCommands) == maxAppCommands {
+			break
+		}
+		m.Features.SlashCommands = append(m.Features.SlashCommands, slackapi.ManifestSlashCommand{
+			Command: "/" + slashName(cmd.Name), Description: cmd.Description, UsageHint: cmd.Usage, ShouldEscape: true, Url: request,
+		})
 	}
 	doc, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
