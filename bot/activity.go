@@ -28,6 +28,9 @@ func (b *Bot) Activity() (turns, timers int, posting bool) {
 	return turns, b.outbox.sleeping + held, b.outbox.reading || len(b.outbox.busy) > 0
 }
 
+// Nudge has the outbox look for what somebody else has written there.
+func (b *Bot) Nudge() { b.outbox.kick() }
+
 // Busy tells whether a turn of the session runs or waits.
 func (b *Bot) Busy(s fallback.SessionID) bool {
 	running, waiting := b.lanes.Depth(s)

@@ -82,11 +82,16 @@ func TestPairing(t *testing.T) {
 		if _, err := h.db.Approve(ctx, "room", code, time.Now(), true); !errors.Is(err, bot.ErrNoPairing) {
 			t.Errorf("a code is used twice: %v", err)
 		}
+		h.bot.Nudge()
+		h.settle()
+		if posted := h.room.Posted(); len(posted) != 2 || posted[1].To != direct("u9", "").To || !strings.HasPrefix(posted[1].Text, "You have been let in.") || !strings.Contains(posted[1].Text, "my owner") {
+			t.Errorf("posted %+v", posted)
+		}
 		h.post(direct("u9", "hello"))
 		h.settle()
 		h.post(direct("u9", "/whoami"))
 		h.settle()
-		if texts := h.room.Texts(); len(texts) != 3 || texts[1] != "echo: hello" || !strings.Contains(texts[2], "Your id: u9") {
+		if texts := h.room.Texts(); len(texts) != 4 || texts[2] != "echo: hello" || !strings.Contains(texts[3], "Your id: u9") {
 			t.Errorf("posted %q", texts)
 		}
 	})

@@ -21,6 +21,13 @@ type Pairing struct {
 	Owner            bool      // was approved first, and so owns the daemon
 }
 
+// Welcome is what a person who was let in is owed, in the chat in which they
+// asked; ok is false when that is not known.
+func Welcome(p Pairing) (out channels.Outbound, ok bool) {
+	to := channels.Address{Channel: p.Channel, Account: p.Account, Conversation: p.Conversation}
+	return channels.Outbound{ID: randomID() + "-w", To: to, Kind: channels.Command, Text: sayWelcome(p)}, p.Conversation != ""
+}
+
 // ErrNoPairing says that nobody waits with that code.
 var ErrNoPairing = errors.New("nobody waits with that code: it was used, denied, or is more than an hour old")
 

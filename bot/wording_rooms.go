@@ -17,6 +17,15 @@ func sayPairing(p Pairing) string {
 		"Ask whoever runs me to run, within an hour: standin pairing approve %s %s", p.User, p.Code, p.Channel, p.Code)
 }
 
+// sayWelcome tells a person that they were let in.
+func sayWelcome(p Pairing) string {
+	s := "You have been let in. I have not read what you wrote before, so please say it again."
+	if p.Owner {
+		s += " You are my owner from now on: you may give commands wherever I listen, and /help lists them."
+	}
+	return s
+}
+
 // sayQueue tells what becomes of waiting messages now.
 func sayQueue(q policy.Queue, waiting int) string {
 	does := map[policy.Mode]string{

@@ -110,7 +110,8 @@ func (d *DB) Pairings(ctx context.Context, now time.Time) (list []bot.Pairing, e
 
 // Approve lets the person in who was given the code on the channel. With
 // firstOwns the first who is ever approved becomes the owner [P2]: give it when
-// config names none (commands.ownerAllowFrom). A code that nobody waits with
+// config names none (commands.ownerAllowFrom). The person is owed a word of it,
+// which the daemon posts once it looks (Bot.Nudge). A code that nobody waits with
 // gives bot.ErrNoPairing.
 func (d *DB) Approve(ctx context.Context, channel, code string, now time.Time, firstOwns bool) (p bot.Pairing, err error) {
 	err = d.main.write(ctx, "approve pairing", func(t *tx) error {
@@ -128,6 +129,11 @@ func (d *DB) Approve(ctx context.Context, channel, code string, now time.Time, f
 		}
 		p = row.pairing()
 		p.Approved, p.Owner = moment(millis(now)), owns
+		if out, ok := bot.Welcome(p); ok {
+			if _, _, err := t.addDelivery(out, "", now); err != nil {
+				return err
+			}
+		}
 		_, err := t.exec(`UPDATE pairings SET approved = ?, owner = ? WHERE channel = ? AND account = ? AND user_id = ?`,
 			max(millis(now), 1), owns, p.Channel, p.Account, p.User)
 		return err

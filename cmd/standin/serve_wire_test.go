@@ -123,11 +123,12 @@ func TestPairingBesideTheRunningDaemon(t *testing.T) {
 		t.Errorf("a wrong code: exit %d", code)
 	}
 	args := append([]string{"pairing", "approve", "--state", w.dir, "-c", w.dir + "/config.yaml"}, strings.Fields(command)...)
-	if code, out := w.run(args...); code != exitOK || !strings.Contains(out, "owner") {
+	if code, out := w.run(args...); code != exitOK || !strings.Contains(out, "owner") || !strings.Contains(out, "They are being told.") {
 		t.Fatalf("pairing approve: %d\n%s", code, out)
 	}
+	w.onSlack(slacktest.DM, asked, "You have been let in.…")
 	say("hello")
-	w.onSlack(slacktest.DM, asked, "answer of gpt-5.5")
+	w.onSlack(slacktest.DM, asked, "You have been let in.…", "answer of gpt-5.5")
 	if heard := fmt.Sprint(w.vendor.Requests()); strings.Contains(heard, "secret plan") {
 		t.Error("the model was told what was written before the approval")
 	}
@@ -135,7 +136,7 @@ func TestPairingBesideTheRunningDaemon(t *testing.T) {
 		t.Fatalf("pairing remove: %d\n%s", code, out)
 	}
 	say("again")
-	w.onSlack(slacktest.DM, asked, "answer of gpt-5.5", "I don't know you yet…")
+	w.onSlack(slacktest.DM, asked, "You have been let in.…", "answer of gpt-5.5", "I don't know you yet…")
 }
 
 // "A bad token is said once, clearly, with the mend, and does not stop the other

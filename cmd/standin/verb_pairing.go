@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"text/tabwriter"
 	"time"
 
@@ -149,6 +150,14 @@ func (c pairingApproveCmd) Run(w world) error {
 	fmt.Fprintf(w.stdout, "%s is let in on %s, for direct messages, from the next one on.\n", nameOf(p), config.Place{Channel: p.Channel, Account: p.Account})
 	if p.Owner {
 		fmt.Fprintln(w.stdout, "As the first one, they are the owner now and may give commands wherever they are let in. commands.ownerAllowFrom names others.")
+	}
+	if p.Conversation == "" {
+		return nil // they asked before their chat was kept
+	}
+	if askDaemon(w.ctx, c.dir(w), http.MethodPost, "/outbox/nudge", nil, nil) == nil {
+		fmt.Fprintln(w.stdout, "They are being told.")
+	} else {
+		fmt.Fprintln(w.stdout, "They are told once standin serves.")
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func (c slackManifestCmd) Run(w world) error {
 	if a.Slack.Mode == "http" && c.URL == "" {
 		return exit{exitUsage, "the account is in mode http: say with --url where Slack reaches standin"}
 	}
-	_, err = w.stdout.Write(slack.Manifest(a.Slack, slack.AppInfo{Name: c.Name, PublicURL: c.URL}))
+	_, err = w.stdout.Write(slack.Manifest(a.Slack, slack.AppInfo{Name: c.Name, PublicURL: c.URL, Commands: config.SlackCommands()}))
 	return err
 }
 

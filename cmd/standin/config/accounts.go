@@ -93,15 +93,21 @@ func (c *compiler) readAccounts() (all []Account) {
 	one := platform{c, slack.Name, slackTokens, func(keys map[string]any, a *Account) ([]error, map[string]secret) {
 		k := slackAccount{Config: slack.Defaults(), HistoryLimit: history(50)}
 		fill(&k, keys)
+		c.shared(keys, &k.AckReaction, &k.AckReactionScope, &k.RemoveAckAfterReply, slack.EmojiName)
+		k.NativeCommands = c.native(keys, k.NativeCommands)
 		a.Slack, a.Off, a.Surface = k.Config, !k.Enabled, k.surface(c.doc.Channels.Defaults)
+		a.Surface.NativeOnly = c.nativeOnly(k.NativeCommands || k.SlashCommand.Enabled)
 		return a.Slack.Validate(), map[string]secret{"botToken": k.BotToken, "appToken": k.AppToken, "signingSecret": k.SigningSecret}
 	}}
 	all = append(all, one.read()...)
 	one.channel, one.tokens = discord.Name, discordTokens
 	one.keys = func(keys map[string]any, a *Account) ([]error, map[string]secret) {
-		k := discordAccount{Config: discord.Defaults(), HistoryLimit: history(20)}
+		k := discordAccount{Config: discord.Defaults(), HistoryLimit: history(20), Thread: discordThread{InitialHistoryLimit: 20}}
 		fill(&k, keys)
+		c.shared(keys, &k.AckReaction, &k.AckReactionScope, &k.RemoveAckAfterReply, slack.Emoji)
+		k.NativeCommands = c.native(keys, k.NativeCommands)
 		a.Discord, a.Off, a.Surface = k.config(), !k.Enabled, k.surface(c.doc.Channels.Defaults)
+		a.Surface.NativeOnly = c.nativeOnly(k.NativeCommands)
 		return a.Discord.Validate(), map[string]secret{"token": k.Token}
 	}
 	all = append(all, one.read()...)

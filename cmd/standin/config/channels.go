@@ -29,38 +29,27 @@ type channelDefaults struct {
 // from the tree (accounts.go); these structs say which keys there are.
 type slackKeys struct {
 	slackAccount
-	Accounts map[string]slackAccount `json:"accounts,omitempty" jsonschema_description:"Further accounts by name, with the keys above. What one leaves out is as above; tokens are its own."`
+	DefaultAccount string                  `json:"defaultAccount,omitempty" jsonschema_description:"The account that is meant where none is named, if there is no account of the channel's own. Default: the only one."`
+	Accounts       map[string]slackAccount `json:"accounts,omitempty" jsonschema_description:"Further accounts by name, with the keys above. What one leaves out is as above; tokens are its own."`
 }
 
 type slackAccount struct {
 	slack.Config
 	peopleKeys
-	BotToken      secret               `json:"botToken,omitempty" jsonschema_description:"Token of the bot, xoxb-…. Default, for the default account: SLACK_BOT_TOKEN."`
-	AppToken      secret               `json:"appToken,omitempty" jsonschema_description:"Token of the app with connections:write, xapp-…; for mode socket. Default, for the default account: SLACK_APP_TOKEN."`
-	SigningSecret secret               `json:"signingSecret,omitempty" jsonschema_description:"For mode http. Default, for the default account: SLACK_SIGNING_SECRET."`
-	HistoryLimit  int                  `json:"historyLimit,omitempty" jsonschema:"minimum=0,maximum=50,default=50" jsonschema_description:"Lines of a room that were said to others and that the next message to the agent brings along. Without it, messages.groupChat.historyLimit."`
-	Channels      map[string]slackRoom `json:"channels,omitempty" jsonschema_description:"Rooms by id (C…, G…), and * for what the others have in common. With groupPolicy allowlist only those that are listed are listened to."`
-}
-
-// JSONSchemaExtend takes out the adapter's keys that nothing obeys yet: a key
-// that does nothing is refused, so that nobody relies on it.
-func (slackAccount) JSONSchemaExtend(s *jsonschema.Schema) {
-	without(s, "thread", "historyScope", "inheritParent", "initialHistoryLimit")
-	without(s, "slashCommand", "sessionPrefix", "ephemeral")
-}
-
-func without(s *jsonschema.Schema, object string, keys ...string) {
-	if o, ok := s.Properties.Get(object); ok {
-		for _, key := range keys {
-			o.Properties.Delete(key)
-		}
-	}
+	BotToken              secret               `json:"botToken,omitempty" jsonschema_description:"Token of the bot, xoxb-…. Default, for the default account: SLACK_BOT_TOKEN."`
+	AppToken              secret               `json:"appToken,omitempty" jsonschema_description:"Token of the app with connections:write, xapp-…; for mode socket. Default, for the default account: SLACK_APP_TOKEN."`
+	SigningSecret         secret               `json:"signingSecret,omitempty" jsonschema_description:"For mode http. Default, for the default account: SLACK_SIGNING_SECRET."`
+	HistoryLimit          int                  `json:"historyLimit,omitempty" jsonschema:"minimum=0,maximum=50,default=50" jsonschema_description:"Lines of a room that were said to others and that the next message to the agent brings along. Without it, messages.groupChat.historyLimit."`
+	ReactionNotifications string               `json:"reactionNotifications,omitempty" jsonschema:"enum=own,enum=off,enum=all,enum=allowlist,default=own" jsonschema_description:"Which reactions the agent hears of with its next turn: those to its own messages, none, all, or those by the people of reactionAllowlist."`
+	ReactionAllowlist     []string             `json:"reactionAllowlist,omitempty" jsonschema_description:"Ids of people, for reactionNotifications: allowlist."`
+	Channels              map[string]slackRoom `json:"channels,omitempty" jsonschema_description:"Rooms by id (C…, G…), and * for what the others have in common. With groupPolicy allowlist only those that are listed are listened to."`
 }
 
 // discordKeys is channels.discord, built as slackKeys.
 type discordKeys struct {
 	discordAccount
-	Accounts map[string]discordAccount `json:"accounts,omitempty" jsonschema_description:"Further accounts by name, with the keys above. What one leaves out is as above; the token is its own."`
+	DefaultAccount string                    `json:"defaultAccount,omitempty" jsonschema_description:"The account that is meant where none is named, if there is no account of the channel's own. Default: the only one."`
+	Accounts       map[string]discordAccount `json:"accounts,omitempty" jsonschema_description:"Further accounts by name, with the keys above. What one leaves out is as above; the token is its own."`
 }
 
 type discordAccount struct {
@@ -68,7 +57,14 @@ type discordAccount struct {
 	peopleKeys
 	Token        secret              `json:"token,omitempty" jsonschema_description:"Token of the bot. Default, for the default account: DISCORD_BOT_TOKEN."`
 	HistoryLimit int                 `json:"historyLimit,omitempty" jsonschema:"minimum=0,maximum=50,default=20" jsonschema_description:"Lines of a room that were said to others and that the next message to the agent brings along. Without it, messages.groupChat.historyLimit."`
+	Thread       discordThread       `json:"thread,omitempty" jsonschema_description:"How threads are treated."`
 	Guilds       map[string]guildKey `json:"guilds,omitempty" jsonschema_description:"Servers by id, and * for the others. With groupPolicy allowlist only those that are listed are listened to."`
+}
+
+// discordThread is channels.discord.thread.
+type discordThread struct {
+	InheritParent       bool `json:"inheritParent,omitempty" jsonschema:"default=false" jsonschema_description:"Whether a thread's conversation begins with that of its channel."`
+	InitialHistoryLimit int  `json:"initialHistoryLimit" jsonschema:"minimum=0,maximum=100,default=20" jsonschema_description:"Messages of a thread that are read when its conversation begins."`
 }
 
 // peopleKeys say who may speak, alike for all platforms. Package policy decides
@@ -87,7 +83,8 @@ type peopleKeys struct {
 }
 
 type dmKeys struct {
-	GroupEnabled bool `json:"groupEnabled,omitempty" jsonschema:"default=false" jsonschema_description:"Whether direct chats of several people are listened to."`
+	Enabled      *bool `json:"enabled,omitempty" jsonschema:"default=true" jsonschema_description:"Whether direct chats are listened to at all."`
+	GroupEnabled bool  `json:"groupEnabled,omitempty" jsonschema:"default=false" jsonschema_description:"Whether direct chats of several people are listened to."`
 }
 
 // placeKeys are what every platform knows of a room.
@@ -110,7 +107,8 @@ type serverKeys struct {
 type guildKey struct {
 	placeKeys
 	serverKeys
-	Channels map[string]guildRoom `json:"channels,omitempty" jsonschema_description:"Channels by id, and * for the others. With this key only those that are listed are listened to; without it, all."`
+	ReactionNotifications string               `json:"reactionNotifications,omitempty" jsonschema:"enum=own,enum=off,enum=all,enum=allowlist,default=own" jsonschema_description:"Which reactions the agent hears of with its next turn: those to its own messages, none, all, or those by its users and roles."`
+	Channels              map[string]guildRoom `json:"channels,omitempty" jsonschema_description:"Channels by id, and * for the others. With this key only those that are listed are listened to; without it, all."`
 }
 
 type guildRoom struct {
@@ -161,6 +159,9 @@ func (k peopleKeys) surface(d channelDefaults) policy.Surface {
 		GroupPolicy: policy.GroupPolicy(k.GroupPolicy), Mention: k.RequireMention, AllowBots: policy.Bots(k.AllowBots),
 		DMTurns: k.DMHistoryLimit, Prefix: k.ResponsePrefix,
 	}
+	if k.DM.Enabled != nil && !*k.DM.Enabled {
+		s.DMPolicy = policy.DMDisabled
+	}
 	if s.GroupPolicy == "" {
 		s.GroupPolicy = policy.GroupPolicy(d.GroupPolicy)
 	}
@@ -172,6 +173,9 @@ func (k slackAccount) surface(d channelDefaults) policy.Surface {
 	s := k.peopleKeys.surface(d)
 	s.Overheard, s.OwnerWithBot = k.HistoryLimit, true // [SL15]
 	s.ThreadsAsk = k.Thread.RequireExplicitMention
+	s.ThreadPast, s.ThreadInherits, s.RoomWide = k.Thread.InitialHistoryLimit, k.Thread.InheritParent, k.Thread.HistoryScope == "channel"
+	s.Reactions, s.ReactionsFrom = policy.Reactions(k.ReactionNotifications), k.ReactionAllowlist
+	s.Slash = k.SlashCommand.SessionPrefix
 	s.ReplyTo, s.ReplyToBy = k.ReplyToMode, k.ReplyToModeByChatType
 	for id, room := range k.Channels {
 		if s.Rooms == nil {
@@ -186,12 +190,14 @@ func (k slackAccount) surface(d channelDefaults) policy.Surface {
 func (k discordAccount) surface(d channelDefaults) policy.Surface {
 	s := k.peopleKeys.surface(d)
 	s.Overheard = k.HistoryLimit
+	s.ThreadPast, s.ThreadInherits = k.Thread.InitialHistoryLimit, k.Thread.InheritParent
 	s.ReplyTo, s.TagsInOff = k.ReplyToMode, true // [D11]
 	for id, g := range k.Guilds {
 		if s.Guilds == nil {
 			s.Guilds = map[string]policy.GuildRule{}
 		}
 		rule := policy.GuildRule{RoomRule: g.over(g.rule())}
+		rule.Reactions = policy.Reactions(g.ReactionNotifications)
 		if g.Channels != nil { // a list, even an empty one, shuts the others out [D4]
 			rule.Rooms = map[string]policy.RoomRule{}
 		}

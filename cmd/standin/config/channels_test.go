@@ -129,8 +129,10 @@ func TestFaultsOfChannels(t *testing.T) {
 			`config.yaml:2:20: channels.slack.fooBar: unknown key`},
 		{"a key of an account", "channels: {slack: {accounts: {work: {mdoe: http}}}}",
 			`config.yaml:2:38: channels.slack.accounts.work.mdoe: unknown key; did you mean "mode"?`},
-		{"a key that nothing obeys", "channels: {slack: {thread: {historyScope: channel}}}",
-			`config.yaml:2:29: channels.slack.thread.historyScope: unknown key; known: requireExplicitMention`},
+		{"a default account that there is none of", "channels: {slack: {defaultAccount: wrok, accounts: {work: {}}}}",
+			`config.yaml:2:36: channels.slack.defaultAccount: there is no account "wrok" that is used; did you mean "work"?`},
+		{"a time that is none", "session: {maintenance: {pruneAfter: 30 days}}",
+			`config.yaml:2:37: session.maintenance.pruneAfter: "30 days" is not a duration; write a number with its unit, such as "30d" or "12h"`},
 		{"plain http beyond this machine [D24]", "channels: {slack: {apiUrl: 'http://slack.example.com/api/'}}",
 			`config.yaml:2:28: channels.slack.apiUrl: plain http is for this machine only; use https`},
 		{"the same for Discord", "channels: {discord: {apiUrl: 'ws://discord.example.com'}}",
@@ -220,12 +222,12 @@ messages:
 		Surfaces: map[string]map[string]policy.Surface{
 			"slack": {"": {
 				DMPolicy: policy.DMAllowlist, AllowFrom: []string{"U1"}, GroupDMs: true, GroupPolicy: policy.GroupOpen, Mention: &no,
-				AllowBots: policy.MentionBots, OwnerWithBot: true, Overheard: 9, DMTurns: &seven, Prefix: &prefix,
+				AllowBots: policy.MentionBots, OwnerWithBot: true, Overheard: 9, DMTurns: &seven, Prefix: &prefix, ThreadPast: 20, Slash: "slack:slash",
 				ReplyTo: channels.ReplyFirst, ReplyToBy: map[channels.ChatType]channels.ReplyMode{channels.Direct: channels.ReplyAll},
 				Rooms: map[string]policy.RoomRule{"C1": {Disabled: true, Users: []string{"U2"}, AllowBots: policy.AllBots, System: "be brief"}},
 			}},
 			"discord": {"": {
-				GroupPolicy: policy.GroupAllowlist, Overheard: 3, ReplyTo: channels.ReplyOff, TagsInOff: true,
+				GroupPolicy: policy.GroupAllowlist, Overheard: 3, ThreadPast: 20, ReplyTo: channels.ReplyOff, TagsInOff: true,
 				Guilds: map[string]policy.GuildRule{
 					"11111": {RoomRule: policy.RoomRule{IgnoreOthers: &yes, Roles: []string{"22222"}}, Rooms: map[string]policy.RoomRule{"33333": {Mention: &yes}}},
 					"44444": {},
@@ -242,11 +244,12 @@ messages:
 			ByChannel: map[string]policy.Reset{"discord": {Mode: policy.ResetDaily, Hour: 6, Idle: 5 * time.Minute}},
 		},
 		Queue: policy.Queues{
-			Queue:     policy.Queue{Mode: policy.Collect, Cap: 5, Drop: policy.DropNew},
+			Queue:     policy.Queue{Mode: policy.Collect, Cap: 5, Drop: policy.DropNew, Debounce: 500 * time.Millisecond},
 			ByChannel: map[string]policy.Mode{"discord": policy.Interrupt},
 		},
 		Debounce: 50 * time.Millisecond, DebounceBy: map[string]time.Duration{"slack": 70 * time.Millisecond},
 		Prefix: "auto",
+		Speech: policy.Speech{Replies: policy.RepliesAutomatic},
 		Models: r.Models, // compared below
 	}
 	if diff := cmp.Diff(want, r); diff != "" {
@@ -277,7 +280,7 @@ func TestSchemaDefaultsOfChannels(t *testing.T) {
 	s, _ := schemaOf().Properties.Get("channels")
 	for name, code := range map[string]map[string]any{
 		"slack":   asJSON[map[string]any](t, slackAccount{Config: slack.Defaults(), HistoryLimit: 50}),
-		"discord": asJSON[map[string]any](t, discordAccount{Config: discord.Defaults(), HistoryLimit: 20}),
+		"discord": asJSON[map[string]any](t, discordAccount{Config: discord.Defaults(), HistoryLimit: 20, Thread: discordThread{InitialHistoryLimit: 20}}),
 	} {
 		block, _ := s.Properties.Get(name)
 		seen := 0

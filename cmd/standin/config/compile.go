@@ -23,7 +23,9 @@ type compiler struct {
 
 	endpoints map[string]provider.Endpoint
 	lists     map[string][]string // models.providers.<id>.models
-	envKeys   map[string]string   // provider → its vendor's variable
+	facts     map[fallback.Model]provider.Facts
+	blind     map[fallback.Model]bool
+	envKeys   map[string]string // provider → its vendor's variable
 	aliases   map[string]fallback.Model
 	allowed   []fallback.Model
 	profiles  []fallback.Profile
@@ -35,6 +37,8 @@ func newCompiler(r Reader, file string, lines []string, root *Node, doc *documen
 		Reader: r, file: file, lines: lines, root: root, doc: doc,
 		endpoints: map[string]provider.Endpoint{},
 		lists:     map[string][]string{},
+		facts:     map[fallback.Model]provider.Facts{},
+		blind:     map[fallback.Model]bool{},
 		envKeys:   map[string]string{},
 		aliases:   map[string]fallback.Model{},
 		metas:     map[fallback.ProfileID]fallback.ProfileMeta{},
@@ -87,6 +91,8 @@ func (c *compiler) compile() *Compiled {
 		Providers:    c.endpoints,
 		Aliases:      c.aliases,
 		Allowed:      c.allowed,
+		Facts:        c.facts,
+		Blind:        c.blind,
 		DefaultAgent: "main",
 	}
 	b := bot.Defaults()
@@ -101,6 +107,7 @@ func (c *compiler) compile() *Compiled {
 		Idle:       time.Duration(d.Attempt.Idle),
 	}
 	f.RunTimeout = time.Duration(d.TimeoutSeconds) * time.Second
+	f.MaxToolRounds = d.MaxToolRounds
 	c.warnTimes(f)
 	b.MaxConcurrent, b.HistoryTurns = d.MaxConcurrent, d.HistoryLimit
 	b.Notices = bot.Notices(c.doc.Messages.FallbackNotices)
@@ -110,6 +117,9 @@ func (c *compiler) compile() *Compiled {
 	b.ReplayMaxAge = time.Duration(c.doc.Inbox.ReplayMaxAge)
 	c.readAgents(f, &b)
 	b.DefaultAgent = f.DefaultAgent
+	c.readTools(out)
+	c.readCompaction(&b)
+	out.Servers = c.readServers()
 
 	c.readAuth(f)
 	out.Logins = c.readLogins()
@@ -117,9 +127,11 @@ func (c *compiler) compile() *Compiled {
 	out.Profiles, f.Named = c.profiles, c.profiles
 	f.SkipTTL, out.RetryMaxWait = c.readKnobs()
 	b.Rules, out.Accounts = c.readRules()
+	out.Maintenance = c.readMaintenance(c.doc.Session.Maintenance)
+	out.DefaultAccounts = c.readDefaultAccounts(out.Accounts)
 	c.readHeartbeats(out)
-	out.Gateway = c.doc.Gateway.settings(out.Accounts)
 	out.Cron = c.readCron()
+	out.Gateway = c.doc.Gateway.settings(out.Accounts)
 	out.Plans = plansOf(f, &b, c.doc)
 	c.warnSinglePoint(out)
 	return out

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"standin/bot"
+	"standin/bot/mcp"
 	"standin/cronjobs"
 	"standin/fallback"
 	"standin/fallback/auth"
@@ -37,9 +38,9 @@ type Compiled struct {
 	// Accounts are those of the platforms, in the order in which people read them;
 	// those that are off are among them.
 	Accounts []Account
-	// Gateway is where standin listens, "" nowhere.
 	// Cron is how jobs run.
 	Cron *cronjobs.Config
+	// Gateway is where standin listens, "" nowhere.
 	Gateway string
 	// Logins are the vendors whose OAuth logins can be made and renewed, by
 	// provider: those that are built in, as config changes them, and its own.
@@ -48,6 +49,15 @@ type Compiled struct {
 	Encryption Encryption
 	// Heartbeats says who has a heartbeat and how.
 	Heartbeats *heartbeat.Settings
+	// Maintenance says how long conversations are kept.
+	Maintenance Maintenance
+	// DefaultAccounts names, by channel, the account that is meant where none is
+	// named and the channel has none of its own.
+	DefaultAccounts map[string]string
+	// Web says whether and from where agents may fetch pages.
+	Web Web
+	// Servers are those of the Model Context Protocol, by name.
+	Servers []mcp.Server
 	// Plans says for each agent, in the order of the file, what it would do.
 	Plans []AgentPlan
 }

@@ -28,6 +28,8 @@ type document struct {
 	Commands commandsKeys  `json:"commands,omitempty" jsonschema_description:"Who may give commands such as /model."`
 	Bindings []bindingKeys `json:"bindings,omitempty" jsonschema_description:"Which agent answers where. Elsewhere the default agent does."`
 	Cron     cronKeys      `json:"cron,omitempty" jsonschema_description:"Jobs that run at a time (standin cron add)."`
+	Tools    toolsKeys     `json:"tools,omitempty" jsonschema_description:"What agents may do beside answering."`
+	MCP      mcpKeys       `json:"mcp,omitempty" jsonschema_description:"Servers that bring more tools along."`
 	Gateway  gatewayKeys   `json:"gateway,omitempty" jsonschema_description:"Where standin listens: for /healthz and /readyz, and for Slack in mode http."`
 }
 
@@ -44,6 +46,10 @@ type defaultsKeys struct {
 	TimeoutSeconds int                 `json:"timeoutSeconds,omitempty" jsonschema:"minimum=0,maximum=172800,default=600" jsonschema_description:"Longest time of a turn, all candidates together, in seconds; 0: no limit."`
 	Attempt        attemptKeys         `json:"attempt,omitempty" jsonschema_description:"Limits of one request to one model; after them the next model is asked."`
 	HistoryLimit   int                 `json:"historyLimit,omitempty" jsonschema:"minimum=0,maximum=10000,default=50" jsonschema_description:"Earlier messages of a person that are sent along, in turns; 0: none."`
+
+	MaxToolRounds int            `json:"maxToolRounds,omitempty" jsonschema:"minimum=1,maximum=1000,default=24" jsonschema_description:"How often a model may ask for tools within one turn; then it has to answer."`
+	ContextTokens int64          `json:"contextTokens,omitempty" jsonschema:"minimum=1000,maximum=100000000" jsonschema_description:"Most tokens of a request, below what its model can hold. Default: as much as that."`
+	Compaction    compactionKeys `json:"compaction,omitempty" jsonschema_description:"When a conversation that has become long is summed up."`
 
 	Heartbeat    heartbeatKeys `json:"heartbeat,omitempty" jsonschema_description:"Regular looks at what needs attention, without being asked. Off until every is set; it is the default agent's unless agents have a heartbeat of their own."`
 	UserTimezone string        `json:"userTimezone,omitempty" jsonschema_description:"The people's time zone, such as Europe/Berlin. Default: this machine's."`
@@ -66,6 +72,8 @@ type agentKeys struct {
 	GroupChat agentGroupChat `json:"groupChat,omitempty" jsonschema_description:"This agent in rooms."`
 	Heartbeat *heartbeatKeys `json:"heartbeat,omitempty" jsonschema_description:"This agent's heartbeat: key by key over agents.defaults.heartbeat. Once an agent has one, only those that have one beat."`
 	Workspace string         `json:"workspace,omitempty" jsonschema_description:"The folder of this agent's own files."`
+
+	Tools *agentToolsKeys `json:"tools,omitempty" jsonschema_description:"This agent's tools."`
 }
 
 type useOfOne struct {
@@ -120,10 +128,14 @@ type messagesKeys struct {
 	FallbackNotices  string   `json:"fallbackNotices,omitempty" jsonschema:"enum=all,enum=direct,enum=off,default=all" jsonschema_description:"Where a change of model is announced: everywhere, only in direct messages, nowhere."`
 	FallbackReminder Duration `json:"fallbackReminder,omitempty" jsonschema_description:"While a session stays on a stand-in, one line repeats it after each such stretch, such as 2h. Default: never."`
 
-	ResponsePrefix string        `json:"responsePrefix,omitempty" jsonschema_description:"What stands in front of answers; auto is the agent's name in brackets. {model}, {provider}, {modelFull} and {identity.name} are filled in."`
-	Queue          queueKeys     `json:"queue,omitempty" jsonschema_description:"Messages that come while their session is being answered."`
-	Inbound        inboundKeys   `json:"inbound,omitempty" jsonschema_description:"Messages that belong together."`
-	GroupChat      groupChatKeys `json:"groupChat,omitempty" jsonschema_description:"Rooms of every channel."`
+	ResponsePrefix      string        `json:"responsePrefix,omitempty" jsonschema_description:"What stands in front of answers; auto is the agent's name in brackets. {model}, {provider}, {modelFull} and {identity.name} are filled in."`
+	VisibleReplies      string        `json:"visibleReplies,omitempty" jsonschema:"enum=automatic,enum=message_tool,default=automatic" jsonschema_description:"What of a turn is posted: its final text, or only what the agent sends with its tool message. Without that tool, the final text."`
+	AckReaction         *string       `json:"ackReaction,omitempty" jsonschema_description:"Emoji that marks a message as being worked on, where a channel has none of its own; empty for none. A character or its name."`
+	AckReactionScope    string        `json:"ackReactionScope,omitempty" jsonschema:"enum=group-mentions,enum=group-all,enum=direct,enum=all,enum=off,default=group-mentions" jsonschema_description:"Which messages get it, where a channel does not say."`
+	RemoveAckAfterReply bool          `json:"removeAckAfterReply,omitempty" jsonschema:"default=false" jsonschema_description:"Whether it is taken away with the answer, where a channel does not say."`
+	Queue               queueKeys     `json:"queue,omitempty" jsonschema_description:"Messages that come while their session is being answered."`
+	Inbound             inboundKeys   `json:"inbound,omitempty" jsonschema_description:"Messages that belong together."`
+	GroupChat           groupChatKeys `json:"groupChat,omitempty" jsonschema_description:"Rooms of every channel."`
 }
 
 type sessionKeys struct {
@@ -135,6 +147,9 @@ type sessionKeys struct {
 	Reset          *resetKeys           `json:"reset,omitempty" jsonschema_description:"When a session is over by itself; the next message then starts a new one, also without a model that was chosen. Default: daily at 4."`
 	ResetByType    resetByTypeKeys      `json:"resetByType,omitempty" jsonschema_description:"The same by the kind of chat."`
 	ResetByChannel map[string]resetKeys `json:"resetByChannel,omitempty" jsonschema_description:"The same by channel; it counts before resetByType."`
+
+	SendPolicy  sendPolicyKeys  `json:"sendPolicy,omitempty" jsonschema_description:"In which conversations answers are posted at all. /send in one counts before it."`
+	Maintenance maintenanceKeys `json:"maintenance,omitempty" jsonschema_description:"How long conversations are kept."`
 }
 
 type inboxKeys struct {
@@ -149,6 +164,8 @@ func newDocument() document {
 			MaxConcurrent:  b.MaxConcurrent,
 			TimeoutSeconds: 600,
 			HistoryLimit:   b.HistoryTurns,
+			MaxToolRounds:  24,
+			Compaction:     usualCompaction(),
 			Heartbeat:      usualHeartbeat(),
 			Attempt: attemptKeys{ // D23
 				Connect:    Duration(10 * time.Second),
@@ -167,14 +184,16 @@ func newDocument() document {
 			RateLimitedProfileRotations: c.RateLimitedRotation,
 		}},
 		Messages: messagesKeys{
+			VisibleReplies:  string(policy.RepliesAutomatic),
 			FallbackNotices: string(b.Notices),
-			Queue:           queueKeys{Mode: string(policy.Steer), Cap: 20, Drop: string(policy.Summarize)}, // [S25]
+			Queue:           queueKeys{Mode: string(policy.Steer), Cap: 20, Drop: string(policy.Summarize), DebounceMs: 500}, // [S25]
 		},
 		Session:  sessionKeys{ResetKeepsModel: b.ResetKeepsModel, DMScope: string(policy.ScopeMain)},
 		Inbox:    inboxKeys{ReplayMaxAge: Duration(b.ReplayMaxAge)},
 		Channels: channelsKeys{Defaults: channelDefaults{GroupPolicy: string(policy.GroupAllowlist)}},
-		Gateway:  gatewayKeys{Bind: bindLoopback},
 		Cron:     usualCron(),
+		Tools:    usualTools(),
+		Gateway:  gatewayKeys{Bind: bindLoopback},
 	}
 }
 
@@ -247,29 +266,6 @@ func (secret) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{
 		{Type: "string", MinLength: &one, Description: "Better ${VARIABLE} than the secret itself."}, o,
 	}}
-}
-
-// modelEntry is a model of a provider: its id, plain or in an object.
-type modelEntry struct{ ID string }
-
-// UnmarshalJSON reads both forms.
-func (m *modelEntry) UnmarshalJSON(data []byte) error {
-	if data[0] == '"' {
-		return json.Unmarshal(data, &m.ID)
-	}
-	var o struct{ ID string }
-	err := json.Unmarshal(data, &o)
-	m.ID = o.ID
-	return err
-}
-
-// JSONSchema describes both forms.
-func (modelEntry) JSONSchema() *jsonschema.Schema {
-	one := uint64(1)
-	id := &jsonschema.Schema{Type: "string", MinLength: &one, Description: "The vendor's id of the model."}
-	o := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema, Required: []string{"id"}}
-	o.Properties.Set("id", id)
-	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{id, o}}
 }
 
 // Duration is a Go duration such as "90s" or "1h30m".

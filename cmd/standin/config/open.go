@@ -20,6 +20,8 @@ type Opening struct {
 	// Known gives the last message that was taken from each conversation of an
 	// account; nil: unknown.
 	Known func(ctx context.Context, at Place) (map[string]string, error)
+	// Standing tells how the agent's models are; nil: unknown.
+	Standing func(ctx context.Context) (s channels.Standing, why string)
 }
 
 // Open makes the account's channel; nothing is connected yet. The error says
@@ -43,9 +45,17 @@ func (a Account) SlackOptions(o Opening) slack.Options {
 	}
 }
 
+// SlackCommands are the bot's commands as Slack's manifest lists them.
+func SlackCommands() (all []slack.AppCommand) {
+	for _, cmd := range bot.Commands() {
+		all = append(all, slack.AppCommand{Name: cmd.Name, Description: cmd.Help, Usage: cmd.Args})
+	}
+	return all
+}
+
 // DiscordOptions are those of a Discord account.
 func (a Account) DiscordOptions(o Opening) discord.Options {
-	options := discord.Options{Config: a.Discord, Account: a.Account, Token: a.Tokens["token"], Log: o.Log, Now: o.Now}
+	options := discord.Options{Config: a.Discord, Account: a.Account, Token: a.Tokens["token"], Log: o.Log, Now: o.Now, Standing: o.Standing}
 	for _, cmd := range bot.Commands() {
 		options.Commands = append(options.Commands, discord.Command{Name: cmd.Name, Description: cmd.Help, Argument: cmd.Args})
 	}

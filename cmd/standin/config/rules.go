@@ -35,8 +35,11 @@ type peerKeys struct {
 
 // commandsKeys is commands [G18, C1].
 type commandsKeys struct {
-	AllowFrom      map[string][]string `json:"allowFrom,omitempty" jsonschema_description:"Who may give commands, by channel or *: ids. Where it is set nobody else may. Default: those who are listed or approved for the channel."`
-	OwnerAllowFrom []string            `json:"ownerAllowFrom,omitempty" jsonschema_description:"The owners, as ids with the channel in front (slack:U1) or without. Without any, the first who is approved becomes the owner."`
+	Native          nativeChoice        `json:"native,omitempty" jsonschema_description:"Whether commands are registered with the platforms: true, false, or auto (with Discord and not with Slack). A channel's nativeCommands counts before it. Default: auto."`
+	Text            *bool               `json:"text,omitempty" jsonschema:"default=true" jsonschema_description:"Whether a text that begins with a slash is a command. Where a channel has no commands of its own, it always is."`
+	UseAccessGroups *bool               `json:"useAccessGroups,omitempty" jsonschema:"default=true" jsonschema_description:"Whether commands are for those who are listed or approved; false: for everybody who may speak."`
+	AllowFrom       map[string][]string `json:"allowFrom,omitempty" jsonschema_description:"Who may give commands, by channel or *: ids. Where it is set nobody else may. Default: those who are listed or approved for the channel."`
+	OwnerAllowFrom  []string            `json:"ownerAllowFrom,omitempty" jsonschema_description:"The owners, as ids with the channel in front (slack:U1) or without. Without any, the first who is approved becomes the owner."`
 }
 
 // resetKeys says when a session is over by itself [S6].
@@ -54,10 +57,11 @@ type resetByTypeKeys struct {
 
 // queueKeys is messages.queue [S24, S25].
 type queueKeys struct {
-	Mode      string            `json:"mode,omitempty" jsonschema:"enum=steer,enum=followup,enum=collect,enum=interrupt,default=steer" jsonschema_description:"What becomes of messages that come while their session is being answered: each is answered by itself (steer, followup), those of one place together (collect), or the newest stops the running answer (interrupt)."`
-	Cap       int               `json:"cap,omitempty" jsonschema:"minimum=1,maximum=1000,default=20" jsonschema_description:"How many may wait in a session."`
-	Drop      string            `json:"drop,omitempty" jsonschema:"enum=summarize,enum=old,enum=new,default=summarize" jsonschema_description:"What falls out beyond that: the oldest, told in a line each or not at all, or the newest."`
-	ByChannel map[string]string `json:"byChannel,omitempty" jsonschema_description:"The mode by channel."`
+	Mode       string            `json:"mode,omitempty" jsonschema:"enum=steer,enum=followup,enum=collect,enum=interrupt,default=steer" jsonschema_description:"What becomes of messages that come while their session is being answered: the running answer takes them in when its tools have come back (steer), each is answered by itself (followup), those of one place together (collect), or the newest stops the running answer (interrupt)."`
+	Cap        int               `json:"cap,omitempty" jsonschema:"minimum=1,maximum=1000,default=20" jsonschema_description:"How many may wait in a session."`
+	DebounceMs int               `json:"debounceMs,omitempty" jsonschema:"minimum=0,maximum=60000,default=500" jsonschema_description:"How long it must have been quiet, in milliseconds, before messages that are collected are answered."`
+	Drop       string            `json:"drop,omitempty" jsonschema:"enum=summarize,enum=old,enum=new,default=summarize" jsonschema_description:"What falls out beyond that: the oldest, told in a line each or not at all, or the newest."`
+	ByChannel  map[string]string `json:"byChannel,omitempty" jsonschema_description:"The mode by channel."`
 }
 
 type inboundKeys struct {
@@ -66,8 +70,10 @@ type inboundKeys struct {
 }
 
 type groupChatKeys struct {
-	HistoryLimit    *int     `json:"historyLimit,omitempty" jsonschema:"minimum=0,maximum=50" jsonschema_description:"historyLimit of every channel that has none of its own. Default: 50 for Slack, 20 for Discord."`
-	MentionPatterns []string `json:"mentionPatterns,omitempty" jsonschema_description:"Regular expressions, whatever the case, that count as a mention of the agent in rooms. Its name always does."`
+	VisibleReplies     string   `json:"visibleReplies,omitempty" jsonschema:"enum=automatic,enum=message_tool" jsonschema_description:"messages.visibleReplies in rooms and groups. Default: the same."`
+	UnmentionedInbound string   `json:"unmentionedInbound,omitempty" jsonschema:"enum=user_request,enum=room_event,default=user_request" jsonschema_description:"What is said unasked in a room without requireMention: a question to be answered, or an event that the agent reads and answers by nothing but its tool message."`
+	HistoryLimit       *int     `json:"historyLimit,omitempty" jsonschema:"minimum=0,maximum=50" jsonschema_description:"historyLimit of every channel that has none of its own. Default: 50 for Slack, 20 for Discord."`
+	MentionPatterns    []string `json:"mentionPatterns,omitempty" jsonschema_description:"Regular expressions, whatever the case, that count as a mention of the agent in rooms. Its name always does."`
 }
 
 type agentGroupChat struct {
@@ -87,7 +93,9 @@ func (c *compiler) readRules() (r policy.Rules, accounts []Account) {
 		r.Surfaces[a.Channel][a.Account] = a.Surface
 	}
 	m, s := c.doc.Messages, c.doc.Session
-	r.Commands = policy.Commands{AllowFrom: c.doc.Commands.AllowFrom, Owners: c.doc.Commands.OwnerAllowFrom}
+	groups := c.doc.Commands.UseAccessGroups
+	r.Commands = policy.Commands{AllowFrom: c.doc.Commands.AllowFrom, Owners: c.doc.Commands.OwnerAllowFrom, Anybody: groups != nil && !*groups}
+	r.Speech = c.readSpeech(m, s.SendPolicy)
 	for _, name := range sortedKeys(c.doc.Commands.AllowFrom) {
 		if name != "*" {
 			c.knownPlatform(name, Path{"commands", "allowFrom", name})
@@ -97,6 +105,9 @@ func (c *compiler) readRules() (r policy.Rules, accounts []Account) {
 	r.DMScope, r.Identities = policy.Scope(s.DMScope), s.IdentityLinks
 	r.Resets = c.readResets(s)
 	r.Queue = policy.Queues{Queue: policy.Queue{Mode: policy.Mode(m.Queue.Mode), Cap: m.Queue.Cap, Drop: policy.Overflow(m.Queue.Drop)}}
+	if r.Queue.Debounce = time.Duration(m.Queue.DebounceMs) * time.Millisecond; r.Queue.Debounce == 0 {
+		r.Queue.Debounce = -1
+	}
 	for _, name := range sortedKeys(m.Queue.ByChannel) {
 		at := Path{"messages", "queue", "byChannel", name}
 		c.knownPlatform(name, at)

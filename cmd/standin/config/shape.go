@@ -236,6 +236,12 @@ func (c *inspector) text(n *Node, s *jsonschema.Schema, p Path) bool {
 			return false
 		}
 		return true
+	case s.Format == ageFormat:
+		if _, err := parseAge(n.Text); err != nil {
+			c.fault(n.Line, n.Col, p, fmt.Sprintf("%s is not a duration", Shown(n)), `write a number with its unit, such as "30d" or "12h"`)
+			return false
+		}
+		return true
 	case s.Pattern != "" && !regexp.MustCompile(s.Pattern).MatchString(n.Text):
 		c.fault(n.Line, n.Col, p, fmt.Sprintf("%s has not the form that is wanted", Shown(n)), s.Description)
 	default:

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"standin/bot"
+	"standin/bot/mcp"
+	"standin/bot/tools"
 	"standin/channels"
 	"standin/channels/discord"
 	"standin/channels/slack"
@@ -43,6 +45,9 @@ type Parts struct {
 	Now      func() time.Time
 	Sleep    func(ctx context.Context, d time.Duration) error
 	Staging  *Staging // of a rehearsal; nil everywhere else
+	// Environ is what of the environment a program may see that brings tools along:
+	// PATH, HOME and the like as NAME=value.
+	Environ []string
 }
 
 // App is the daemon: every room, wired.
@@ -56,6 +61,8 @@ type App struct {
 	fleet   *fleet
 	beats   *heartbeat.Runner   // nil in a rehearsal
 	jobs    *cronjobs.Scheduler // nil in a rehearsal, whose clock is its own
+	hub     *mcp.Hub            // nil in a rehearsal, which runs no programs
+	tools   atomic.Pointer[toolRoom]
 	stops   []stop
 	older   []takeover.Source // files of credentials that wait to be taken over
 
@@ -120,8 +127,9 @@ func New(ctx context.Context, p Parts) (*App, error) {
 		accounts = p.Config.Accounts
 	}
 	a.fleet = newFleet(p.Log, p.Now, p.Channels, accounts, func(one config.Account) (channels.Channel, error) {
-		return one.Open(config.Opening{Log: p.Log, Now: p.Now, Known: a.lastTaken})
+		return one.Open(config.Opening{Log: p.Log, Now: p.Now, Known: a.lastTaken, Standing: func(ctx context.Context) (channels.Standing, string) { return a.Bot.Standing(ctx) }})
 	})
+	a.fleet.defaults = func(channel string) string { return a.Config().DefaultAccounts[channel] }
 	rooms := map[string]channels.Channel{}
 	for _, name := range []string{slack.Name, discord.Name} {
 		rooms[name] = port{name, a.fleet}
@@ -139,6 +147,7 @@ func New(ctx context.Context, p Parts) (*App, error) {
 		Journal:     journal,
 		Past:        Past{db},
 		Local:       p.Local,
+		Tools:       func() []tools.Tool { return a.tools.Load().all() },
 		Log:         p.Log,
 		Now:         p.Now,
 		Sleep:       p.Sleep,
@@ -147,6 +156,9 @@ func New(ctx context.Context, p Parts) (*App, error) {
 		p.Staging.look(&options)
 	}
 	a.Bot = bot.New(options)
+	if p.Staging == nil {
+		a.hub = a.newHub()
+	}
 	if p.Staging == nil {
 		a.beats = a.newBeats()
 	}
@@ -164,6 +176,10 @@ func (a *App) onStop(name string, do func(context.Context) error) {
 // Start lets turns run, first those that a former process left, without
 // connecting a channel: Run does both. After an error everything is closed.
 func (a *App) Start(ctx context.Context) error {
+	if a.hub != nil {
+		a.startTools(a.Config())
+		a.onStop("tool servers", a.closeTools)
+	}
 	if err := a.Bot.Start(ctx); err != nil {
 		return errors.Join(err, a.Close())
 	}
@@ -233,12 +249,28 @@ var retention = store.Retention{
 	MaxSteps: 1_000_000,
 }
 
+// maintain forgets conversations as session.maintenance says [S15].
+func (a *App) maintain(ctx context.Context) {
+	m := a.Config().Maintenance
+	n, err := a.DB.Maintain(ctx, a.parts.Now(), store.Keeping{After: m.PruneAfter, Most: m.MaxEntries, Busy: a.Bot.Busy, Dry: m.Warn})
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		a.parts.Log.Warn("old conversations not forgotten", "err", err)
+	case n > 0 && m.Warn:
+		a.parts.Log.Warn("conversations would be forgotten: session.maintenance says to warn only", "conversations", n)
+	case n > 0:
+		a.parts.Log.Info("old conversations forgotten", "conversations", n)
+	}
+}
+
 // upkeep deletes what has been kept long enough, now and then.
 func (a *App) upkeep(ctx context.Context) {
 	for wait := time.Minute; ; wait = time.Hour {
 		if a.parts.Sleep(ctx, wait) != nil {
 			return
 		}
+		a.maintain(ctx)
 		n, err := a.DB.Prune(ctx, a.parts.Now(), retention)
 		switch {
 		case ctx.Err() != nil:
@@ -278,6 +310,7 @@ func (a *App) Config() *config.Compiled { return a.current.Load() }
 func (a *App) change(c *config.Compiled) {
 	former := a.current.Load()
 	a.Use(c)
+	a.startTools(c)
 	if a.beats != nil {
 		a.beats.Reload()
 	}

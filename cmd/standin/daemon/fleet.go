@@ -23,6 +23,9 @@ type fleet struct {
 	log  *slog.Logger
 	now  func() time.Time
 	open func(config.Account) (channels.Channel, error)
+	// defaults names the account that is meant where none is named and the channel
+	// has none of its own, "" for none; nil: nowhere.
+	defaults func(channel string) string
 
 	changing sync.Mutex // one apply at a time
 
@@ -224,6 +227,9 @@ func (f *fleet) at(p config.Place) (ch channels.Channel, known bool, err error) 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m, known := f.members[p]
+	if !known && p.Account == "" && f.defaults != nil { // another stands for the channel's own [G14]
+		m, known = f.members[config.Place{Channel: p.Channel, Account: f.defaults(p.Channel)}]
+	}
 	if !known {
 		return nil, false, nil
 	}

@@ -244,3 +244,21 @@ func TestUpIsOnceEveryChannelHasSettled(t *testing.T) {
 		<-done
 	})
 }
+
+// Where no account is named and the channel has none of its own, the default
+// account is meant [G14].
+func TestTheDefaultAccountStandsForTheChannels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var h harbour
+		h.set(t, work)
+		if _, known, _ := h.at(config.Place{Channel: "slack"}); known {
+			t.Error("an account that nobody named is meant")
+		}
+		h.defaults = func(channel string) string { return map[string]string{"slack": "work"}[channel] }
+		if ch, known, err := h.at(config.Place{Channel: "slack"}); !known || err != nil || ch != channels.Channel(h.lines["slack/work"][0]) {
+			t.Errorf("%v, %v, %v", ch, known, err)
+		}
+		h.end()
+		<-h.done
+	})
+}

@@ -29,7 +29,10 @@ type gateway struct {
 	olderWait func() bool
 	// up says that start-up is over: what reconnects later is no reason to be
 	// taken out of service.
-	up    func() bool
+	up func() bool
+	// nudge has the outbox look for what a command beside the daemon has written;
+	// nil: there is none.
+	nudge func()
 	beats *heartbeat.Runner   // nil: none run here
 	jobs  *cronjobs.Scheduler // nil: none run here
 }
@@ -54,6 +57,12 @@ func (g *gateway) private() http.Handler {
 	mux.HandleFunc("GET /channels", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(reportOf(g.fleet.standings()))
+	})
+	mux.HandleFunc("POST /outbox/nudge", func(w http.ResponseWriter, _ *http.Request) {
+		if g.nudge != nil {
+			g.nudge()
+		}
+		answerJSON(w, http.StatusOK, struct{}{})
 	})
 	g.jobRoutes(mux)
 	beatRoutes(mux, g.beats)
@@ -130,7 +139,7 @@ func (l *listener) stop(ctx context.Context) error {
 // dir. The port must be had; without the socket only `standin channels status` is
 // missing.
 func (a *App) Listen(dir, addr string) error {
-	g := &gateway{fleet: a.fleet, alive: a.DB.Ping, draining: a.draining.Load, up: a.isUp, olderWait: a.olderWait, beats: a.beats, jobs: a.jobs}
+	g := &gateway{fleet: a.fleet, nudge: a.Bot.Nudge, alive: a.DB.Ping, draining: a.draining.Load, up: a.isUp, olderWait: a.olderWait, beats: a.beats, jobs: a.jobs}
 	if addr != "" {
 		l, err := net.Listen("tcp", addr)
 		if err != nil {

@@ -22,6 +22,7 @@ var (
 	_ channels.Finder    = port{}
 	_ channels.Drafter   = port{}
 	_ channels.Retractor = port{}
+	_ channels.Historian = port{}
 	_ bot.Roster         = port{}
 )
 
@@ -87,6 +88,18 @@ func (p port) Retract(ctx context.Context, m channels.DraftMark) error {
 		return r.Retract(ctx, m)
 	}
 	return &channels.SendError{Outcome: channels.Refused, Err: errors.ErrUnsupported}
+}
+
+// Past implements channels.Historian.
+func (p port) Past(ctx context.Context, at channels.Address, before string, limit int) ([]channels.Said, error) {
+	ch, err := p.account(at)
+	if err != nil {
+		return nil, err
+	}
+	if historian, can := ch.(channels.Historian); can {
+		return historian.Past(ctx, at, before, limit)
+	}
+	return nil, fmt.Errorf("%s does not tell what was said before", p.name)
 }
 
 // Member implements bot.Roster.
