@@ -187,6 +187,10 @@ func (c explainCmd) question(ctx context.Context, q *inquiry) (*question, error)
 	if about.ask.Session, about.ask.Agent, err = q.session(c.Session, c.Agent); err != nil {
 		return nil, err
 	}
+	if about.ask.Kind == fallback.Heartbeat {
+		h := q.config.Heartbeats.For(about.ask.Agent)
+		about.ask.Model, about.ask.Fallbacks, about.ask.Listed = h.Model, h.Fallbacks, h.Listed
+	}
 	if c.Model != "" || c.Fallbacks != nil {
 		if err := c.payload(&about.ask); err != nil {
 			return nil, err

@@ -30,10 +30,26 @@ func (a *App) newBeats() *heartbeat.Runner {
 		Model: func(to channels.Address) fallback.Model {
 			return a.current.Load().Bot.Rules.Model(to, "")
 		},
-		Log:   a.parts.Log,
-		Now:   a.parts.Now,
-		Sleep: a.parts.Sleep,
+		JobRuns: a.jobRuns,
+		Log:     a.parts.Log,
+		Now:     a.parts.Now,
+		Sleep:   a.parts.Sleep,
 	}
+}
+
+// ClearStale applies the clearing rule of heartbeats to a session, for a wiring
+// that runs their turns itself [M7, H21].
+func (a *App) ClearStale(ctx context.Context, ask fallback.Ask) (fallback.Model, error) {
+	return a.runner.ClearStale(ctx, ask)
+}
+
+// jobRuns tells whether a job runs just now [H12].
+func (a *App) jobRuns() bool {
+	if a.jobs == nil {
+		return false
+	}
+	health, err := a.jobs.Status(context.Background())
+	return err == nil && health.Running > 0
 }
 
 // startBeats lets the schedule run. Its clock stops before the bot does; what

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"standin/bot"
 	"standin/channels"
 	"standin/fallback"
+	"standin/heartbeat"
 )
 
 // do performs an act of the script. What goes wrong with the stage itself, not
@@ -24,7 +24,7 @@ func (s *stage) do(ctx context.Context, a deed) {
 	case a.Say != nil:
 		err = s.say(ctx, a, session)
 	case a.Heartbeat != "":
-		s.heartbeat(ctx, fallback.AgentID(a.Heartbeat), session)
+		err = s.heartbeat(ctx, fallback.AgentID(a.Heartbeat), session)
 	case a.Cron != nil:
 		err = s.cron(ctx, a.Cron, session)
 	case a.Reset != "":
@@ -108,29 +108,43 @@ func (s *stage) compact(ctx context.Context, session fallback.SessionID) error {
 	return s.now.DB.Compacted(ctx, session, row.Epoch)
 }
 
-// heartbeatPrompt is what a heartbeat asks (cron-heartbeat.md H6).
-const heartbeatPrompt = "Read HEARTBEAT.md if it is there and follow it. Do not infer tasks from earlier messages. If nothing needs attention, answer HEARTBEAT_OK."
-
-// heartbeat runs a heartbeat at once. Its target is none, so nothing is posted
-// (H4).
-func (s *stage) heartbeat(ctx context.Context, agent fallback.AgentID, session fallback.SessionID) {
+// heartbeat runs a heartbeat at once, by the agent's own settings; the schedule,
+// the hours and HEARTBEAT.md are left out of it (R7).
+func (s *stage) heartbeat(ctx context.Context, agent fallback.AgentID, session fallback.SessionID) error {
 	s.tale.note(session, "heartbeat of "+string(agent))
-	s.now.Bot.Begin(ctx, bot.Turn{Session: session, Agent: agent, Kind: fallback.Heartbeat, Text: heartbeatPrompt},
-		s.reporting(func(res bot.Result, err error) {
-			if err != nil {
-				s.tale.tell(session, "heartbeat", fact{"agent", string(agent)}, fact{"status", "error"})
-				return
-			}
-			why := res.Why
-			switch {
-			case heartbeatOK(res.Text):
-				why = "heartbeat_ok"
-			case why == "":
-				why = "no_target"
-			}
-			s.tale.tell(session, "silent", fact{"why", why})
-			s.tale.tell(session, "heartbeat", fact{"agent", string(agent)}, fact{"status", "ok"}, fact{"model", res.Outcome.Used.String()})
-		}))
+	row, err := s.now.DB.Session(ctx, session)
+	if err != nil {
+		return err
+	}
+	turn, verdict, clear := s.now.Config().Heartbeats.TurnOf(agent, session, row.Route, s.clock.Now())
+	if clear != nil {
+		if _, err := s.now.ClearStale(ctx, *clear); err != nil {
+			return err
+		}
+	}
+	s.seen[turn.Session] = true
+	s.now.Bot.Begin(ctx, turn, s.reporting(func(res bot.Result, err error) {
+		if err != nil {
+			s.tale.tell(session, "heartbeat", fact{"agent", string(agent)}, fact{"status", "error"})
+			return
+		}
+		if res.Posted == "" {
+			s.tale.tell(session, "silent", fact{"why", silence(verdict.Why)})
+		}
+		s.tale.tell(session, "heartbeat", fact{"agent", string(agent)}, fact{"status", "ok"}, fact{"model", res.Outcome.Used.String()})
+	}))
+	return nil
+}
+
+// silence is the reason of a heartbeat that posts nothing, in the words of R13.
+func silence(why heartbeat.Why) string {
+	switch why {
+	case heartbeat.WhyOK:
+		return "heartbeat_ok"
+	case heartbeat.WhyEmpty:
+		return "no_reply"
+	}
+	return strings.ReplaceAll(string(why), "-", "_")
 }
 
 // reporting leaves out what a process says that has died meanwhile.
@@ -141,26 +155,6 @@ func (s *stage) reporting(done func(bot.Result, error)) func(bot.Result, error) 
 			done(res, err)
 		}
 	}
-}
-
-// ackMax is the longest text beside HEARTBEAT_OK that still counts as nothing,
-// in characters (H7).
-const ackMax = 300
-
-// heartbeatOK tells whether an answer says that nothing needs attention: the
-// token at the start or the end, with little beside it (H7).
-func heartbeatOK(text string) bool {
-	const token = "HEARTBEAT_OK"
-	text = strings.Trim(strings.TrimSpace(text), "*_`~")
-	if rest, ok := strings.CutPrefix(text, token); ok {
-		return len([]rune(strings.TrimSpace(rest))) <= ackMax
-	}
-	bare := strings.TrimRightFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
-	if len([]rune(text))-len([]rune(bare)) > 4 {
-		return false
-	}
-	rest, ok := strings.CutSuffix(bare, token)
-	return ok && len([]rune(strings.TrimSpace(rest))) <= ackMax
 }
 
 // cron runs an isolated job at once, in a fresh session of its own (R27).
