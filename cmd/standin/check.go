@@ -39,6 +39,7 @@ func check(r config.Reader, flag string, out, errs io.Writer) int {
 	}
 	printPlans(out, c, r.Stored)
 	printHeartbeats(out, c, time.Now())
+	printServers(out, c, findProgram)
 	printChannels(out, c)
 	summary := "can be used"
 	if len(faults) > 0 {

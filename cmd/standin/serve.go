@@ -75,6 +75,7 @@ func (c serveCmd) Run(w world) error {
 		State: dir, Config: conf, Channels: own, Accounts: true,
 		Vendors: provider.New(provider.Options{Log: log}),
 		Local:   []bot.Command{w.cronCommand(dir, path)},
+		Environ: w.environ("PATH", "HOME", "LANG", "TMPDIR"),
 		Log:     log, Now: time.Now, Sleep: daemon.Sleep,
 	})
 	if err != nil {
@@ -88,6 +89,16 @@ func (c serveCmd) Run(w world) error {
 		fmt.Fprintf(w.stdout, "standin is listening here. Type a message, or /help.\nConfig %s, state %s.\n\n", path, dir)
 	}
 	return a.Run(w.ctx)
+}
+
+// environ gives variables as NAME=value, those that are set.
+func (w world) environ(names ...string) (list []string) {
+	for _, name := range names {
+		if v := w.getenv(name); v != "" {
+			list = append(list, name+"="+v)
+		}
+	}
+	return list
 }
 
 // openLog opens the log: JSON lines, levels by --debug.

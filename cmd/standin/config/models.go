@@ -34,6 +34,7 @@ func (c *compiler) readProviders() {
 		for _, m := range k.Models {
 			c.lists[id] = append(c.lists[id], strings.TrimPrefix(m.ID, id+"/"))
 		}
+		c.readFacts(id, k.Models, p.Key("models"))
 	}
 }
 

@@ -1,0 +1,73 @@
+package daemon
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"standin/bot/mcp"
+	"standin/bot/tools"
+	"standin/cmd/standin/config"
+)
+
+// toolRoom is what agents may do beside the bot's own tools: files of their
+// workspace, memory, the web, and what servers bring along.
+type toolRoom struct {
+	hub *mcp.Hub
+	own []tools.Tool
+}
+
+// newToolRoom gives the tools of a config; hub is nil where nothing is run.
+func newToolRoom(c *config.Compiled, hub *mcp.Hub) *toolRoom {
+	r := &toolRoom{hub: hub, own: append(tools.Workspace(), tools.Memory()...)}
+	if c.Web.On {
+		r.own = append(r.own, tools.WebFetch(c.Web.Hosts))
+	}
+	return r
+}
+
+// all gives them in a stable order: prompts stay the same for vendors' caches.
+func (r *toolRoom) all() []tools.Tool {
+	if r == nil || r.hub == nil {
+		return nil
+	}
+	return append(append([]tools.Tool(nil), r.own...), r.hub.Tools()...)
+}
+
+// newHub wires what keeps servers of tools running. Nothing runs before startTools.
+func (a *App) newHub() *mcp.Hub {
+	return mcp.New(mcp.Options{Version: Version(), Environ: a.parts.Environ, Log: a.parts.Log, Now: a.parts.Now, Sleep: a.parts.Sleep})
+}
+
+// startTools brings up what the config's tools need: the agents' folders and the
+// servers. Called again with another config it changes over.
+func (a *App) startTools(c *config.Compiled) {
+	if a.hub == nil {
+		return
+	}
+	a.tools.Store(newToolRoom(c, a.hub))
+	a.hub.Use(c.Servers)
+	if !c.Bot.Tools.On {
+		return
+	}
+	for id, agent := range c.Bot.Agents {
+		// A relative one has no home that anybody chose.
+		if !filepath.IsAbs(agent.Workspace) {
+			continue
+		}
+		if err := os.MkdirAll(agent.Workspace, 0o700); err != nil {
+			a.parts.Log.Warn("the agent's workspace cannot be made; its file tools will fail", "agent", id, "err", err)
+		}
+	}
+}
+
+// closeTools ends the servers.
+func (a *App) closeTools(ctx context.Context) error { return a.hub.Close(ctx) }
+
+// Servers tells how the servers of tools are.
+func (a *App) Servers() []mcp.Standing {
+	if a.hub == nil {
+		return nil
+	}
+	return a.hub.Status()
+}
