@@ -26,8 +26,15 @@ type crowd struct {
 	posts       func(room int) []string // what the bot says there now, in order
 	trouble     func(dice *rand.Rand)   // after every message
 	restart     bool                    // the daemon, in the middle
-	asked       func() map[string]int   // times the vendor was asked, by message
+	asked       func() asks             // what the vendor was asked
 	late        func() map[string]bool  // messages that the platform brought again, and so perhaps late; nil: none
+}
+
+// asks is what the vendor was asked: how often, by message, and the messages in
+// the order in which it was first asked about them.
+type asks struct {
+	times map[string]int
+	order []string
 }
 
 // numbered is how a message and its answer are known.
@@ -35,15 +42,17 @@ var numbered = regexp.MustCompile(`room \d+ message \d+`)
 
 // echo makes the wire's vendor answer each message with its number, slowly
 // enough that drafts of it are seen, and counts what it is asked.
-func (w *wire) echo() func() map[string]int {
+func (w *wire) echo() func() asks {
 	var mu sync.Mutex
-	asked := map[string]int{}
+	asked := asks{times: map[string]int{}}
 	stage := &providertest.Stage{Answer: func(_ string, messages []provider.Message) providertest.StageReply {
 		all := numbered.FindAllString(messages[len(messages)-1].Text, -1)
 		last := all[len(all)-1]
 		mu.Lock()
 		defer mu.Unlock()
-		asked[last]++
+		if asked.times[last]++; asked.times[last] == 1 {
+			asked.order = append(asked.order, last)
+		}
 		return providertest.StageReply{Text: "To " + last + ": this is what there is to say about it.", Pace: 2 * time.Millisecond}
 	}}
 	server := httptest.NewServer(stage.OpenAI())
@@ -53,13 +62,20 @@ agents: {defaults: {model: {primary: openai/gpt-5.5}, maxConcurrent: 32, history
 models: {providers: {openai: {baseUrl: "URL/v1", api: openai-completions, apiKey: k1}}}
 messages: {queue: {mode: followup, cap: 1000}}
 `, "URL", server.URL)
-	return func() map[string]int { mu.Lock(); defer mu.Unlock(); return asked }
+	return func() asks { mu.Lock(); defer mu.Unlock(); return asked }
 }
 
 // weather lets the crowd talk and judges what the rooms read in the end: each
 // message was answered exactly once, in the order of its room, and nothing else
-// stands there [I1, I2, I9, N31]. A message that the platform brought only after
-// later ones is answered when it comes: what was answered cannot be taken back.
+// stands there [I1, I2, I9, N31].
+//
+// Which order is promised: a room's answers stand in the order in which its
+// messages were taken, always, also those of messages that the platform brought
+// again, and through a restart. Messages are taken in the order in which they
+// were said, unless the platform brings one only after later ones: it is answered
+// when it comes, for what was answered cannot be taken back. The first is judged
+// for all messages, by the order in which the vendor was asked; the second for
+// those that the platform brought once.
 func (w *wire) weather(c crowd, channels string) {
 	w.t.Helper()
 	began := time.Now()
@@ -107,17 +123,29 @@ func (w *wire) weather(c crowd, channels string) {
 				once++
 			}
 		}
+		var stand, taken []string
+		for _, p := range got {
+			stand = append(stand, numbered.FindString(p))
+		}
+		for _, m := range c.asked().order {
+			if strings.HasPrefix(m, fmt.Sprintf("room %d ", room)) {
+				taken = append(taken, m)
+			}
+		}
+		if !slices.Equal(stand, taken) {
+			w.t.Errorf("room %d was asked about as %q and answered as %q", room, taken, stand)
+		}
 		if len(got) != len(want) || !slices.Equal(slices.DeleteFunc(got, isLate), slices.DeleteFunc(want, isLate)) {
 			if wrong++; wrong <= 3 {
 				w.t.Errorf("room %d reads\n%s", room, strings.Join(got, "\n"))
 			}
 		}
 	}
-	calls, asked := 0, c.asked()
+	calls, asked := 0, c.asked().times
 	for _, n := range asked {
 		calls += n
 	}
-	w.t.Logf("%d messages in %d rooms, %v: %d answered exactly once, %d rooms with something more or out of order (%d messages came again and are not judged by their order); the vendor was asked %d times",
+	w.t.Logf("%d messages in %d rooms, %v: %d answered exactly once, %d rooms with something more or out of order (%d messages came again and are not judged by the order in which they were said); the vendor was asked %d times",
 		c.rooms*c.each, c.rooms, time.Since(began).Round(time.Millisecond), once, wrong, len(late), calls)
 	if once != c.rooms*c.each || len(asked) != c.rooms*c.each {
 		w.t.Errorf("of %d messages %d were answered once, and %d were asked about", c.rooms*c.each, once, len(asked))
