@@ -23,6 +23,7 @@ var (
 	_ channels.Drafter   = port{}
 	_ channels.Retractor = port{}
 	_ channels.Historian = port{}
+	_ channels.Actor     = port{}
 	_ bot.Roster         = port{}
 )
 
@@ -100,6 +101,27 @@ func (p port) Past(ctx context.Context, at channels.Address, before string, limi
 		return historian.Past(ctx, at, before, limit)
 	}
 	return nil, fmt.Errorf("%s does not tell what was said before", p.name)
+}
+
+// React implements channels.Actor.
+func (p port) React(ctx context.Context, to channels.Address, message, emoji string, on bool) error {
+	return p.act(to, func(a channels.Actor) error { return a.React(ctx, to, message, emoji, on) })
+}
+
+// Edit implements channels.Actor.
+func (p port) Edit(ctx context.Context, to channels.Address, message, text string) error {
+	return p.act(to, func(a channels.Actor) error { return a.Edit(ctx, to, message, text) })
+}
+
+func (p port) act(to channels.Address, do func(channels.Actor) error) error {
+	ch, err := p.account(to)
+	if err != nil {
+		return err
+	}
+	if a, can := ch.(channels.Actor); can {
+		return do(a)
+	}
+	return &channels.SendError{Outcome: channels.Refused, Err: errors.ErrUnsupported}
 }
 
 // Member implements bot.Roster.
