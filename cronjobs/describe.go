@@ -21,7 +21,7 @@ func (s Schedule) Describe(home *time.Location) string {
 		}
 		return "once, on " + at.Format("Monday 2 January 2006 at 15:04") + " (UTC)"
 	case KindEvery:
-		return "every " + longer(time.Duration(s.EveryMs)*time.Millisecond)
+		return "every " + strings.TrimPrefix(longer(time.Duration(s.EveryMs)*time.Millisecond), "1 ")
 	}
 	c, err := readClock(s.Expr, s.Zone, home)
 	if err != nil {
@@ -221,7 +221,7 @@ func longer(d time.Duration) string {
 		}
 	}
 	if len(said) == 0 {
-		return d.String()
+		return d.Round(time.Millisecond).String()
 	}
 	return strings.Join(said, " ")
 }

@@ -154,7 +154,8 @@ func (s *Scheduler) lookForMissed(ctx context.Context) error {
 
 const (
 	stuckAfter = 2 * time.Hour   // a mark of nobody's [R24]
-	tidyGap    = 5 * time.Minute // between two sweeps [R64]
+	tidyGap    = 5 * time.Minute // between two sweeps
+	forgetGap  = time.Hour       // between two of what jobs said [R64]
 )
 
 // upkeep looks after what nobody waits for: marks of processes that are gone,
@@ -188,14 +189,28 @@ func (s *Scheduler) tidy(ctx context.Context, cfg *Config, now time.Time, first 
 		s.lookAfter(ctx, r, now, first)
 	}
 	if cfg.KeepLines > 0 {
-		if _, err := s.Store.PruneRuns(ctx, cfg.KeepLines); err != nil {
-			return err
+		for _, id := range s.haveRun() {
+			if err := s.Store.PruneRuns(ctx, id, cfg.KeepLines); err != nil {
+				return err
+			}
 		}
 	}
-	if cfg.SessionRetention > 0 {
+	if cfg.SessionRetention > 0 && now.Sub(s.forgot) >= forgetGap {
+		s.forgot = now
 		_, err = s.Store.PruneSaid(ctx, now.Add(-cfg.SessionRetention))
 	}
 	return err
+}
+
+// haveRun gives the jobs that have run since the last sweep.
+func (s *Scheduler) haveRun() (ids []JobID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id := range s.ran {
+		ids = append(ids, id)
+	}
+	clear(s.ran)
+	return ids
 }
 
 // lookAfter follows a result whose fate was not known when its run ended. After

@@ -45,8 +45,8 @@ type Store interface {
 	Runs(ctx context.Context, of RunsOf) ([]Run, error)
 	// Left tells what a turn left in its session and the outbox.
 	Left(ctx context.Context, s fallback.SessionID, turn string) (Left, error)
-	// PruneRuns keeps the newest lines of each job's log.
-	PruneRuns(ctx context.Context, keep int) (int64, error)
+	// PruneRuns keeps the newest lines of a job's log.
+	PruneRuns(ctx context.Context, id JobID, keep int) error
 	// PruneSaid deletes what jobs' own sessions said before a time [R64].
 	PruneSaid(ctx context.Context, before time.Time) (int64, error)
 

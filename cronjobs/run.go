@@ -38,7 +38,7 @@ func word(of string) string {
 // work does a claimed run, from its begin to all that follows its end.
 func (s *Scheduler) work(ctx context.Context, j Job, r Run) {
 	log := s.Log.With("job", j.ID, "name", j.Name, "run", r.ID)
-	log.Info("job runs", "trigger", r.Trigger, "slot", r.Slot.Time())
+	log.Info("job runs", "trigger", r.Trigger, "late", s.Now().Sub(slotOr(r.Slot, r.Started)).String())
 	r = s.perform(ctx, j, r)
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, bot.ErrShutdown) && r.Status != OK:
@@ -50,6 +50,13 @@ func (s *Scheduler) work(ctx context.Context, j Job, r Run) {
 	if j, r, ok := s.finish(context.WithoutCancel(ctx), r); ok {
 		s.follow(context.WithoutCancel(ctx), j, r)
 	}
+}
+
+func slotOr(slot, started Millis) time.Time {
+	if slot == 0 {
+		return started.Time()
+	}
+	return slot.Time()
 }
 
 // finish writes a run's end and what follows it for the job.
@@ -113,6 +120,9 @@ func (s *Scheduler) perform(ctx context.Context, j Job, r Run) (out Run) {
 
 func (r Run) failed(reason, text string) Run {
 	r.Status, r.Reason, r.Error = Failed, reason, provider.Redact(text)
+	if r.Delivery.Mode != "" && r.Delivery.Mode != None {
+		r.Delivery.Status = NotDelivered
+	}
 	return r
 }
 
@@ -180,12 +190,17 @@ func (s *Scheduler) turn(ctx context.Context, j Job, r Run) Run {
 	t := bot.Turn{
 		ID: r.Turn, Session: session, Agent: r.Agent, Kind: fallback.Cron, Text: j.prompt(s.Now(), s.Config().Home),
 		Model: ask.own, Fallbacks: ask.fallbacks, Listed: ask.listed, Refuse: s.refuses(ctx, j, models),
-		Fresh: fresh, Light: j.Payload.LightContext, Timeout: limit, To: to,
+		Fresh: fresh, Light: j.Payload.LightContext, Tools: j.Payload.ToolsAllow, Timeout: limit, To: to,
 	}
 	interim := false
 	t.Judge = func(res bot.Result) bot.Verdict {
 		if interim = onlyPromises(res.Text) && t.ID == r.Turn; interim {
 			return bot.Verdict{Why: "only said that it will do it", Forget: fresh}
+		}
+		for _, sent := range res.Sent {
+			if sent.To == to {
+				return bot.Verdict{Why: "the agent has posted it itself"} // [R50]
+			}
 		}
 		return s.verdict(j, r, res.Text)
 	}
@@ -256,9 +271,9 @@ func (r Run) broke(err error, res bot.Result, now time.Time) Run {
 		}
 	}
 	reason := reasonOf(err)
-	text := res.Failure
-	if text == "" {
-		text = err.Error()
+	text := err.Error()
+	if summary == nil && res.Failure != "" {
+		text = res.Failure // in words, where the engine's own say nothing to people
 	}
 	if reason == whyLocalDown {
 		return r.skipped(reason, text) // not the job's fault, and no vendor's [R39]

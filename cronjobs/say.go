@@ -161,7 +161,9 @@ func sayWhy(r Run) string {
 		parts = append(parts, string(r.Trigger))
 	}
 	for _, a := range r.Attempts {
-		parts = append(parts, a.Model+" "+a.Reason)
+		if r.Error == "" {
+			parts = append(parts, a.Model+" "+a.Reason)
+		}
 	}
 	switch {
 	case r.Error != "":

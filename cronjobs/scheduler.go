@@ -54,13 +54,14 @@ type Scheduler struct {
 	nudged   bool
 	rouse    context.CancelFunc // of the rest; nil: it does not rest
 	byHand   int                // counts them, for their ids
+	ran      map[JobID]bool     // since the last sweep
 
-	tidied time.Time // the loop's own: when it last swept
+	tidied, forgot time.Time // the loop's own: when it last swept
 }
 
 // New makes a scheduler. Nothing runs before Start.
 func New(o Options) *Scheduler {
-	s := &Scheduler{Options: o, running: map[JobID]context.CancelCauseFunc{}, loop: make(chan struct{})}
+	s := &Scheduler{Options: o, running: map[JobID]context.CancelCauseFunc{}, ran: map[JobID]bool{}, loop: make(chan struct{})}
 	s.life, s.die = context.WithCancelCause(context.Background())
 	if s.Post == nil {
 		s.Post = s.postWebhook
@@ -241,6 +242,7 @@ func (s *Scheduler) launch(j Job, r Run) {
 		defer func() {
 			s.mu.Lock()
 			delete(s.running, j.ID)
+			s.ran[j.ID] = true
 			s.mu.Unlock()
 			cancel(nil)
 		}()

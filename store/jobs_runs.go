@@ -66,12 +66,14 @@ func (d *DB) Left(ctx context.Context, s fallback.SessionID, turn string) (l cro
 	return l, err
 }
 
-// PruneRuns keeps the newest lines of each job's log. A run that has not ended
+// PruneRuns keeps the newest lines of a job's log. A run that has not ended
 // stays.
-func (d *DB) PruneRuns(ctx context.Context, keep int) (int64, error) {
-	return d.sweep(ctx, `DELETE FROM runs WHERE seq IN (SELECT seq FROM
-		(SELECT seq, ended, row_number() OVER (PARTITION BY job ORDER BY seq DESC) AS line FROM runs)
-		WHERE line > ? AND ended > 0 LIMIT ?)`, int64(keep))
+func (d *DB) PruneRuns(ctx context.Context, id cronjobs.JobID, keep int) error {
+	return d.main.write(ctx, "shorten the log of job "+string(id), func(t *tx) error {
+		_, err := t.exec(`DELETE FROM runs WHERE job = ?1 AND ended > 0 AND
+			seq <= (SELECT seq FROM runs WHERE job = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`, id, keep)
+		return err
+	})
 }
 
 // PruneSaid deletes what jobs' own sessions said before a time. The sessions
