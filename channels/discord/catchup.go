@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+
+	"standin/channels"
 )
 
 // catchUp reads what was said while no session was there: after a session was
@@ -23,12 +25,12 @@ func (in *intake) catchUp(ctx context.Context) {
 		return
 	}
 	oldest := snowflakeAt(c.now().Add(-maxAge))
-	for _, conversation := range sortedKeys(c.last.all(c.now())) {
+	for _, conversation := range sortedKeys(c.last.All(c.now())) {
 		if !isSnowflake(conversation) {
 			continue
 		}
 		in.put(ctx, conversation, func(ctx context.Context) {
-			after, _ := c.last.get(conversation, c.now())
+			after, _ := c.last.Get(conversation, c.now())
 			if newer(oldest, after) {
 				after = oldest
 			}
@@ -47,8 +49,8 @@ func (c *Channel) recall(ctx context.Context) {
 		c.log.Warn("it is not known where to read on", "err", err)
 	}
 	for conversation, id := range known {
-		if last, _ := c.last.get(conversation, c.now()); newer(id, last) {
-			c.last.put(conversation, id, c.now())
+		if last, _ := c.last.Get(conversation, c.now()); newer(id, last) {
+			c.last.Put(conversation, id, c.now())
 		}
 	}
 }
@@ -95,7 +97,7 @@ func (in *intake) readPage(ctx context.Context, conversation, after string) ([]j
 		if err == nil || try == tries || statusOf(err)/100 == 4 {
 			return raw, err
 		}
-		if e := sleep(ctx, in.c.pace.retake); e != nil {
+		if e := channels.Sleep(ctx, in.c.pace.retake); e != nil {
 			return nil, e
 		}
 	}

@@ -71,16 +71,16 @@ type Channel struct {
 	line   atomic.Pointer[link]     // the connection that is ready, nil without
 	places *places
 
-	seen       *recent[struct{}]     // messages that were taken, by id [D8]
-	facts      *recent[fact]         // of messages that were taken, by id, for reactions
-	last       *recent[string]       // last message of each conversation, for catchUp
-	posts      *recent[*progress]    // deliveries by id [I2]
-	latest     *recent[string]       // our last message of each conversation [N31]
-	claims     *recent[string]       // deliveries by the message that they became
-	echoes     *recent[string]       // message ids by nonce, as the gateway tells of our own posts
-	asked      *recent[*interaction] // interactions that can be answered, by id
-	acks       *recent[string]       // conversations by message that bears our reaction
-	unopened   *recent[opening]      // threads that the first post in them opens, by id
+	seen       *channels.Recent[string, struct{}]     // messages that were taken, by id [D8]
+	facts      *channels.Recent[string, fact]         // of messages that were taken, by id, for reactions
+	last       *channels.Recent[string, string]       // last message of each conversation, for catchUp
+	posts      *channels.Recent[string, *progress]    // deliveries by id [I2]
+	latest     *channels.Recent[string, string]       // our last message of each conversation [N31]
+	claims     *channels.Recent[string, string]       // deliveries by the message that they became
+	echoes     *channels.Recent[string, string]       // message ids by nonce, as the gateway tells of our own posts
+	asked      *channels.Recent[string, *interaction] // interactions that can be answered, by id
+	acks       *channels.Recent[string, string]       // conversations by message that bears our reaction
+	unopened   *channels.Recent[string, opening]      // threads that the first post in them opens, by id
 	drafts     *drafts
 	registered atomic.Bool  // the slash commands are as they should be
 	silent     atomic.Int64 // messages without text in a row: a missing intent shows so
@@ -124,16 +124,16 @@ func newChannel(o Options, p pace) (*Channel, error) {
 	c := &Channel{
 		opt: o, cfg: o.Config, log: o.Log.With("channel", Name, "account", o.Account), now: o.Now, pace: p, api: api, http: o.HTTP,
 		vitals:   newVitals(o.Now),
-		seen:     newRecent[struct{}](5000, 5*time.Minute), // [D8]
-		facts:    newRecent[fact](5000, time.Hour),
-		last:     newRecent[string](2000, 24*time.Hour),
-		posts:    newRecent[*progress](5000, time.Hour),
-		latest:   newRecent[string](5000, time.Hour),
-		claims:   newRecent[string](5000, time.Hour),
-		echoes:   newRecent[string](5000, time.Hour),
-		asked:    newRecent[*interaction](2000, p.interact),
-		acks:     newRecent[string](2000, time.Hour),
-		unopened: newRecent[opening](2000, 24*time.Hour),
+		seen:     channels.NewRecent[string, struct{}](5000, 5*time.Minute), // [D8]
+		facts:    channels.NewRecent[string, fact](5000, time.Hour),
+		last:     channels.NewRecent[string, string](2000, 24*time.Hour),
+		posts:    channels.NewRecent[string, *progress](5000, time.Hour),
+		latest:   channels.NewRecent[string, string](5000, time.Hour),
+		claims:   channels.NewRecent[string, string](5000, time.Hour),
+		echoes:   channels.NewRecent[string, string](5000, time.Hour),
+		asked:    channels.NewRecent[string, *interaction](2000, p.interact),
+		acks:     channels.NewRecent[string, string](2000, time.Hour),
+		unopened: channels.NewRecent[string, opening](2000, 24*time.Hour),
 	}
 	c.places = newPlaces(c)
 	c.drafts = newDrafts(c)

@@ -174,7 +174,7 @@ func (c *Channel) adopts() bool {
 
 // reference is what a post in a conversation can refer to.
 func (c *Channel) reference(conversation, message string) string {
-	if _, interaction := c.asked.get(message, c.now()); interaction || !isSnowflake(message) || message == conversation {
+	if _, interaction := c.asked.Get(message, c.now()); interaction || !isSnowflake(message) || message == conversation {
 		return ""
 	}
 	return message
@@ -225,7 +225,7 @@ func (d *draft) show(ctx context.Context, text string) {
 
 // type_ shows that the bot is writing; Discord forgets it after ten seconds [D15].
 func (d *draft) type_(ctx context.Context) {
-	if _, waiting := d.c.unopened.get(d.to.Conversation, d.c.now()); waiting || !isSnowflake(d.to.Conversation) {
+	if _, waiting := d.c.unopened.Get(d.to.Conversation, d.c.now()); waiting || !isSnowflake(d.to.Conversation) {
 		return
 	}
 	if err := d.c.api.do(ctx, call{method: http.MethodPost, path: "channels/" + d.to.Conversation + "/typing"}, nil); err != nil {
@@ -236,7 +236,7 @@ func (d *draft) type_(ctx context.Context) {
 // mark puts the ack reaction on the message whose turn has begun, where the
 // scope says so [D15, SL22].
 func (d *draft) mark(ctx context.Context) {
-	f, known := d.c.facts.get(d.message, d.c.now())
+	f, known := d.c.facts.Get(d.message, d.c.now())
 	if !known || !d.c.marks(f) {
 		return
 	}

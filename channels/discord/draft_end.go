@@ -117,7 +117,7 @@ func (ds *drafts) settle(ctx context.Context, out channels.Outbound, adoptable b
 	if d.id == "" {
 		return ""
 	}
-	last, _ := ds.c.latest.get(out.To.Conversation, ds.c.now())
+	last, _ := ds.c.latest.Get(out.To.Conversation, ds.c.now())
 	if adoptable && !stale && newer(d.id, last) && out.Kind == channels.Reply && d.c.adopts() && d.refers == ds.c.reference(out.To.Conversation, out.ReplyTo) {
 		ds.mu.Lock()
 		ds.become[out.ID] = d
@@ -146,7 +146,7 @@ func (ds *drafts) became(ctx context.Context, delivery, id string) {
 // is still not known whether there is one.
 func (d *draft) find(ctx context.Context, times int) bool {
 	for ; d.doubt.Nonce != "" && times > 0; times-- {
-		id, known := d.c.echoes.get(d.doubt.Nonce, d.c.now())
+		id, known := d.c.echoes.Get(d.doubt.Nonce, d.c.now())
 		var err error
 		if !known {
 			id, err = d.c.create(ctx, d.to.Conversation, d.doubt, nil)
@@ -157,7 +157,7 @@ func (d *draft) find(ctx context.Context, times int) bool {
 			break
 		}
 		var ce *callError
-		if !errors.As(err, &ce) || times == 1 || sleep(ctx, max(ce.RetryAfter, d.c.pace.edit)) != nil {
+		if !errors.As(err, &ce) || times == 1 || channels.Sleep(ctx, max(ce.RetryAfter, d.c.pace.edit)) != nil {
 			d.c.log.Debug("a draft is not found", "conversation", d.to.Conversation, "err", err)
 			break
 		}
@@ -185,7 +185,7 @@ func (c *Channel) take(ctx context.Context, conversation, id string) error {
 			return nil
 		}
 		var ce *callError
-		if try == tries || !errors.As(err, &ce) || sleep(ctx, max(ce.RetryAfter, c.pace.edit)) != nil {
+		if try == tries || !errors.As(err, &ce) || channels.Sleep(ctx, max(ce.RetryAfter, c.pace.edit)) != nil {
 			return err
 		}
 	}
@@ -251,7 +251,7 @@ const drawAround = time.Minute
 
 // drawn finds the message of a draft, "" when there is none.
 func (c *Channel) drawn(ctx context.Context, m channels.DraftMark) (string, error) {
-	if id, known := c.echoes.get(m.ID, c.now()); known {
+	if id, known := c.echoes.Get(m.ID, c.now()); known {
 		return id, nil
 	}
 	self, err := c.whoAmI(ctx)
@@ -277,7 +277,7 @@ func (c *Channel) drawn(ctx context.Context, m channels.DraftMark) (string, erro
 			}
 			continue // it is something else
 		}
-		if _, claimed := c.claims.get(p.ID, c.now()); !claimed && strings.TrimSpace(p.Content) == strings.TrimSpace(m.Text) {
+		if _, claimed := c.claims.Get(p.ID, c.now()); !claimed && strings.TrimSpace(p.Content) == strings.TrimSpace(m.Text) {
 			return p.ID, nil
 		}
 	}

@@ -111,7 +111,7 @@ func (c *Channel) whoAmI(ctx context.Context) (string, error) {
 // among finds message i of a delivery in the history, after the one before it.
 func (c *Channel) among(history []json.RawMessage, self string, out channels.Outbound, p *progress, i int) string {
 	delivery := out.ID
-	if id, known := c.echoes.get(nonce(delivery, i), c.now()); known && delivery != "" {
+	if id, known := c.echoes.Get(nonce(delivery, i), c.now()); known && delivery != "" {
 		return id
 	}
 	after := ""
@@ -126,7 +126,7 @@ func (c *Channel) among(history []json.RawMessage, self string, out channels.Out
 		if n, ok := m.Nonce.(string); ok && delivery != "" && n == nonce(delivery, i) {
 			return m.ID
 		}
-		owner, claimed := c.claims.get(m.ID, c.now())
+		owner, claimed := c.claims.Get(m.ID, c.now())
 		if claimed && owner != delivery || c.now().Sub(timeOf(m.ID)) > lookBack {
 			continue
 		}
@@ -142,4 +142,4 @@ func (c *Channel) among(history []json.RawMessage, self string, out channels.Out
 
 // claim remembers whose a message is, so that the same words of another delivery
 // are not taken for it.
-func (c *Channel) claim(message, delivery string) { c.claims.put(message, delivery, c.now()) }
+func (c *Channel) claim(message, delivery string) { c.claims.Put(message, delivery, c.now()) }

@@ -85,7 +85,7 @@ func (g *gateway) run(ctx context.Context) error {
 		wait := max(end.wait, g.backoff(attempt, end))
 		g.vitals.lost(end.why)
 		g.log.Info("discord connection ended", "why", end.why, "code", end.code, "resume", g.session.id != "", "wait", wait)
-		if err := sleep(ctx, wait); err != nil {
+		if err := channels.Sleep(ctx, wait); err != nil {
 			return ctx.Err()
 		}
 	}
@@ -190,7 +190,7 @@ func (g *gateway) address(ctx context.Context) (string, ending, bool) {
 	}
 	if g.session.id == "" {
 		// Discord counts IDENTIFYs and wants five seconds between two.
-		if err := sleep(ctx, max(g.identified.Add(g.pace.identify).Sub(g.now()), 0)); err != nil {
+		if err := channels.Sleep(ctx, max(g.identified.Add(g.pace.identify).Sub(g.now()), 0)); err != nil {
 			return "", broke("ended", err), false
 		}
 	}
@@ -315,7 +315,7 @@ func (g *gateway) pulse(ctx context.Context, cancel context.CancelCauseFunc, l *
 	defer l.pulsing.Done()
 	wait := rand.N(interval) + 1
 	l.acked.Store(true)
-	for sleep(ctx, wait) == nil {
+	for channels.Sleep(ctx, wait) == nil {
 		wait = interval
 		switch {
 		case !l.acked.Load():

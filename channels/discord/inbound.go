@@ -56,7 +56,7 @@ func (in *intake) message(ctx context.Context, raw json.RawMessage) {
 	_ = json.Unmarshal(raw, &more)
 	if c.me(m.Author.ID) {
 		if nonce, ok := more.Nonce.(string); ok && nonce != "" {
-			c.echoes.put(nonce, m.ID, c.now())
+			c.echoes.Put(nonce, m.ID, c.now())
 		}
 		return // [D8]
 	}
@@ -69,10 +69,10 @@ func (in *intake) message(ctx context.Context, raw json.RawMessage) {
 // take hands a message over, once.
 func (in *intake) take(ctx context.Context, m *discordgo.Message) {
 	c := in.c
-	if last, _ := c.last.get(m.ChannelID, c.now()); newer(m.ID, last) {
-		c.last.put(m.ChannelID, m.ID, c.now())
+	if last, _ := c.last.Get(m.ChannelID, c.now()); newer(m.ID, last) {
+		c.last.Put(m.ChannelID, m.ID, c.now())
 	}
-	if !c.seen.add(m.ID, struct{}{}, c.now()) {
+	if !c.seen.Add(m.ID, struct{}{}, c.now()) {
 		return
 	}
 	if what, told := announced(m); told {
@@ -86,9 +86,9 @@ func (in *intake) take(ctx context.Context, m *discordgo.Message) {
 	if !ok {
 		return
 	}
-	c.facts.put(m.ID, fact{m.ChannelID, msg.Chat == channels.Direct, msg.Mentioned || msg.Implicit}, c.now())
+	c.facts.Put(m.ID, fact{m.ChannelID, msg.Chat == channels.Direct, msg.Mentioned || msg.Implicit}, c.now())
 	if !in.handOver(ctx, msg) {
-		c.seen.drop(m.ID)
+		c.seen.Drop(m.ID)
 	}
 }
 
@@ -157,7 +157,7 @@ func (c *Channel) whereabouts(ctx context.Context, m *discordgo.Message) where {
 			c.log.Warn("a conversation cannot be looked up", "conversation", m.ChannelID, "err", err)
 			return where{id: m.ChannelID, guild: m.GuildID}
 		}
-		_ = sleep(ctx, wait)
+		_ = channels.Sleep(ctx, wait)
 		wait *= 2
 	}
 }

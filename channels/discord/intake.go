@@ -107,7 +107,7 @@ func (in *intake) handOver(ctx context.Context, msg channels.Inbound) bool {
 			return false
 		}
 		in.c.log.Warn("a message was not taken, trying again", "conversation", msg.To.Conversation, "message", msg.ID, "err", err)
-		if sleep(ctx, wait) != nil {
+		if channels.Sleep(ctx, wait) != nil {
 			return false
 		}
 		wait *= 2

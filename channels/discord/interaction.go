@@ -106,14 +106,14 @@ func (in *intake) interaction(ctx context.Context, raw json.RawMessage) {
 			return
 		}
 	}
-	if text == "" || !c.seen.add(w.ID, struct{}{}, c.now()) {
+	if text == "" || !c.seen.Add(w.ID, struct{}{}, c.now()) {
 		return
 	}
-	c.asked.put(w.ID, it, c.now())
+	c.asked.Put(w.ID, it, c.now())
 	in.beside(ctx, func(ctx context.Context) { c.acknowledge(ctx, it) })
 	in.put(ctx, w.ChannelID, func(ctx context.Context) {
 		if !in.handOver(ctx, c.command(ctx, &w, text)) {
-			c.seen.drop(w.ID)
+			c.seen.Drop(w.ID)
 			<-it.told
 			_ = c.editOriginal(context.WithoutCancel(ctx), it, map[string]any{"content": sayLost})
 		}
@@ -209,7 +209,7 @@ func (c *Channel) tellAlone(ctx context.Context, it *interaction, text string) {
 // interactionOf gives the interaction that a delivery answers. Only the answer of
 // a command goes back the way it came; what a turn says is said in the room.
 func (c *Channel) interactionOf(out channels.Outbound) *interaction {
-	it, ok := c.asked.get(out.ReplyTo, c.now())
+	it, ok := c.asked.Get(out.ReplyTo, c.now())
 	if !ok || out.Kind != channels.Command && out.Kind != channels.Failure {
 		return nil
 	}
@@ -263,7 +263,7 @@ func (c *Channel) respond(ctx context.Context, it *interaction, out channels.Out
 // stopThinking takes Discord's "is thinking" away from a command whose turn was
 // answered in the room.
 func (c *Channel) stopThinking(ctx context.Context, out channels.Outbound) {
-	it, ok := c.asked.get(out.ReplyTo, c.now())
+	it, ok := c.asked.Get(out.ReplyTo, c.now())
 	if !ok || out.Kind != channels.Reply || it.message != "" {
 		return
 	}

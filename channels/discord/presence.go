@@ -55,7 +55,7 @@ func (c *Channel) present(ctx context.Context) {
 				c.log.Debug("the status shows how the models are", "status", want.status, "standing", standing)
 			}
 		}
-		if sleep(ctx, wait) != nil {
+		if channels.Sleep(ctx, wait) != nil {
 			return
 		}
 	}

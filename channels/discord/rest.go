@@ -157,7 +157,7 @@ func (a *api) pause(ctx context.Context, wait time.Duration) error {
 	if wait > a.pace.patience {
 		return limited
 	}
-	if sleep(ctx, wait) != nil {
+	if channels.Sleep(ctx, wait) != nil {
 		return limited
 	}
 	return nil
@@ -306,16 +306,4 @@ func firstField(tree json.RawMessage) string {
 		path, tree = append(path, key), node[key]
 	}
 	return strings.Join(path, ".")
-}
-
-// sleep waits for d or until ctx ends, and then gives its cause.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -43,10 +43,10 @@ func (p *progress) receipt() channels.Receipt {
 // progressOf finds a delivery's progress, or begins it.
 func (c *Channel) progressOf(out channels.Outbound) *progress {
 	fresh := &progress{}
-	if out.ID == "" || c.posts.add(out.ID, fresh, c.now()) {
+	if out.ID == "" || c.posts.Add(out.ID, fresh, c.now()) {
 		return fresh
 	}
-	p, ok := c.posts.get(out.ID, c.now())
+	p, ok := c.posts.Get(out.ID, c.now())
 	if !ok {
 		return fresh
 	}
@@ -143,7 +143,7 @@ func (c *Channel) postAll(ctx context.Context, out channels.Outbound, p *progres
 	}
 	for len(p.ids) < len(p.texts) {
 		i := len(p.ids)
-		if id, known := c.echoes.get(nonce(out.ID, i), c.now()); known && out.ID != "" {
+		if id, known := c.echoes.Get(nonce(out.ID, i), c.now()); known && out.ID != "" {
 			p.ids = append(p.ids, id) // the gateway told what the answer of an earlier try did not
 			continue
 		}
@@ -167,8 +167,8 @@ func (c *Channel) postAll(ctx context.Context, out channels.Outbound, p *progres
 // stands notes that a message stands in a conversation, so that no draft above
 // it becomes an answer that came later [N31].
 func (c *Channel) stands(conversation, id string) {
-	if last, _ := c.latest.get(conversation, c.now()); newer(id, last) {
-		c.latest.put(conversation, id, c.now())
+	if last, _ := c.latest.Get(conversation, c.now()); newer(id, last) {
+		c.latest.Put(conversation, id, c.now())
 	}
 }
 

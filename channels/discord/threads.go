@@ -32,7 +32,7 @@ func (c *Channel) opensThread(msg *channels.Inbound, w where) {
 	}
 	msg.Parent = msg.To.Conversation
 	msg.To.Conversation = msg.ID
-	c.unopened.put(msg.ID, opening{parent: msg.Parent, name: threadName(msg.Text), archive: set.AutoArchiveDuration}, c.now())
+	c.unopened.Put(msg.ID, opening{parent: msg.Parent, name: threadName(msg.Text), archive: set.AutoArchiveDuration}, c.now())
 }
 
 // threadName is the beginning of a text, as long as a name may be (Discord: 100).
@@ -50,14 +50,14 @@ func threadName(text string) string {
 // opened gives the conversation itself, after its thread was opened if it is one
 // that is not there yet.
 func (c *Channel) opened(ctx context.Context, id string) (string, error) {
-	o, waiting := c.unopened.get(id, c.now())
+	o, waiting := c.unopened.Get(id, c.now())
 	if !waiting {
 		return id, nil
 	}
 	if err := c.open(ctx, id, o); err != nil {
 		return "", repeatable(err)
 	}
-	c.unopened.drop(id)
+	c.unopened.Drop(id)
 	return id, nil
 }
 

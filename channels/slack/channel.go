@@ -63,19 +63,19 @@ type Channel struct {
 	self   atomic.Pointer[identity] // nil until Slack has told it
 	intake atomic.Pointer[intake]   // nil while Run is not running
 
-	seen    *recent[string, struct{}]          // messages that were handed over [SL14]
-	ambient *recent[string, struct{}]          // messages handed over without a mention [SL13]
-	facts   *recent[string, fact]              // of handed over messages, for reactions
-	replies *recent[string, string]            // response URLs by inbound id [SL28]
-	names   *recent[string, string]            // display names by user id
-	kinds   *recent[string, channels.ChatType] // of conversations
-	threads *recent[string, bool]              // whether the bot takes part, by conversation and thread [SL12]
-	parents *recent[string, string]            // thread by message [SL17]
-	groups  *recent[string, bool]              // whether a user group contains the bot
-	acks    *recent[string, string]            // messages with the ack reaction, by place
-	posts   *recent[string, *progress]         // deliveries by id [I2]
-	latest  *recent[string, string]            // our last post by place [N31]
-	members *recent[string, []string]          // of rooms, for a minute [SL15]
+	seen    *channels.Recent[string, struct{}]          // messages that were handed over [SL14]
+	ambient *channels.Recent[string, struct{}]          // messages handed over without a mention [SL13]
+	facts   *channels.Recent[string, fact]              // of handed over messages, for reactions
+	replies *channels.Recent[string, string]            // response URLs by inbound id [SL28]
+	names   *channels.Recent[string, string]            // display names by user id
+	kinds   *channels.Recent[string, channels.ChatType] // of conversations
+	threads *channels.Recent[string, bool]              // whether the bot takes part, by conversation and thread [SL12]
+	parents *channels.Recent[string, string]            // thread by message [SL17]
+	groups  *channels.Recent[string, bool]              // whether a user group contains the bot
+	acks    *channels.Recent[string, string]            // messages with the ack reaction, by place
+	posts   *channels.Recent[string, *progress]         // deliveries by id [I2]
+	latest  *channels.Recent[string, string]            // our last post by place [N31]
+	members *channels.Recent[string, []string]          // of rooms, for a minute [SL15]
 	drafts  *drafts
 }
 
@@ -125,19 +125,19 @@ func New(o Options) (*Channel, error) {
 	c := &Channel{
 		opt: o, cfg: o.Config, log: o.Log.With("channel", Name, "account", o.Account), now: o.Now,
 		pace: defaultPace(), http: newHTTPClient(o.HTTP),
-		seen:    newRecent[string, struct{}](20_000, 24*time.Hour),
-		ambient: newRecent[string, struct{}](2_000, time.Minute),
-		facts:   newRecent[string, fact](2_000, time.Hour),
-		replies: newRecent[string, string](1_000, 29*time.Minute), // Slack takes them for 30
-		names:   newRecent[string, string](5_000, time.Hour),
-		kinds:   newRecent[string, channels.ChatType](5_000, time.Hour),
-		threads: newRecent[string, bool](5_000, 24*time.Hour),
-		parents: newRecent[string, string](1_000, time.Minute),
-		groups:  newRecent[string, bool](500, 10*time.Minute),
-		acks:    newRecent[string, string](2_000, 24*time.Hour),
-		posts:   newRecent[string, *progress](4_096, 24*time.Hour),
-		latest:  newRecent[string, string](4_096, time.Hour),
-		members: newRecent[string, []string](500, time.Minute),
+		seen:    channels.NewRecent[string, struct{}](20_000, 24*time.Hour),
+		ambient: channels.NewRecent[string, struct{}](2_000, time.Minute),
+		facts:   channels.NewRecent[string, fact](2_000, time.Hour),
+		replies: channels.NewRecent[string, string](1_000, 29*time.Minute), // Slack takes them for 30
+		names:   channels.NewRecent[string, string](5_000, time.Hour),
+		kinds:   channels.NewRecent[string, channels.ChatType](5_000, time.Hour),
+		threads: channels.NewRecent[string, bool](5_000, 24*time.Hour),
+		parents: channels.NewRecent[string, string](1_000, time.Minute),
+		groups:  channels.NewRecent[string, bool](500, 10*time.Minute),
+		acks:    channels.NewRecent[string, string](2_000, 24*time.Hour),
+		posts:   channels.NewRecent[string, *progress](4_096, 24*time.Hour),
+		latest:  channels.NewRecent[string, string](4_096, time.Hour),
+		members: channels.NewRecent[string, []string](500, time.Minute),
 	}
 	c.drafts = newDrafts(c)
 	c.vitals.now = o.Now
@@ -237,7 +237,7 @@ func (c *Channel) authenticate(ctx context.Context) error {
 		if c.vitals.enter(channels.Connecting, reasonOf(err), "") || try == 0 {
 			c.log.Warn("slack cannot be reached, trying again", "reason", reasonOf(err), "next", wait)
 		}
-		if sleep(ctx, wait) != nil {
+		if channels.Sleep(ctx, wait) != nil {
 			return ctx.Err()
 		}
 	}
@@ -250,16 +250,4 @@ func appOf(app channels.Secret) string {
 		return parts[2]
 	}
 	return ""
-}
-
-// sleep waits for d or until ctx ends, and then gives ctx's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

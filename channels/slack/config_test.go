@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"standin/channels"
 	"standin/channels/slack/slacktest"
@@ -193,34 +192,5 @@ func TestCheck(t *testing.T) {
 				t.Error("it did more than look")
 			}
 		})
-	}
-}
-
-// recent forgets the oldest first, and what was put again is young.
-func TestRecent(t *testing.T) {
-	at := time.Unix(1000, 0)
-	r := newRecent[int, string](3, time.Minute)
-	for i := range 3 {
-		r.put(i, "x", at.Add(time.Duration(i)*time.Second))
-	}
-	r.put(0, "again", at.Add(5*time.Second))
-	r.put(3, "x", at.Add(6*time.Second))
-	for k, want := range map[int]bool{0: true, 1: false, 2: true, 3: true} {
-		if _, ok := r.get(k, at.Add(7*time.Second)); ok != want {
-			t.Errorf("%d: %v", k, ok)
-		}
-	}
-	if _, ok := r.get(3, at.Add(67*time.Second)); ok {
-		t.Error("it outlives its time")
-	}
-	r.drop(2)
-	if _, ok := r.get(2, at.Add(7*time.Second)); ok {
-		t.Error("dropped and there")
-	}
-	for i := range 10_000 {
-		r.put(i%2, "x", at.Add(time.Duration(i)*time.Minute))
-	}
-	if len(r.order) > 6 {
-		t.Errorf("%d entries are kept", len(r.order))
 	}
 }

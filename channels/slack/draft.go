@@ -48,7 +48,7 @@ func (c *Channel) Draft(ctx context.Context, to channels.Address, replyTo string
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	d.thread = to.Thread
-	f, known := c.facts.get(factKey(to.Conversation, d.message), c.now())
+	f, known := c.facts.Get(factKey(to.Conversation, d.message), c.now())
 	if d.thread == "" && known {
 		switch c.cfg.ReplyMode(f.chat) {
 		case channels.ReplyFirst, channels.ReplyAll:

@@ -26,7 +26,7 @@ func (d *draft) find(tries int) bool {
 			}
 			break
 		}
-		if tries == 1 || sleep(d.ctx, max(d.c.pace.update, retryAfter(err))) != nil {
+		if tries == 1 || channels.Sleep(d.ctx, max(d.c.pace.update, retryAfter(err))) != nil {
 			d.c.log.Debug("draft not found", "conversation", d.to.Conversation, "err", plainError(err))
 			break
 		}
@@ -52,7 +52,7 @@ func (c *Channel) remove(ctx context.Context, conversation, ts string) error {
 		if errors.As(err, &known) {
 			wait = max(wait, known.RetryAfter)
 		}
-		if try == removeTries || channels.OutcomeOf(err) == channels.Refused || sleep(ctx, wait) != nil {
+		if try == removeTries || channels.OutcomeOf(err) == channels.Refused || channels.Sleep(ctx, wait) != nil {
 			c.log.Warn("draft not removed", "conversation", conversation, "message", ts, "err", err)
 			return err
 		}
@@ -167,7 +167,7 @@ func (k *drafts) claim(ctx context.Context, out channels.Outbound, thread string
 		k.keep(d) // for the next try
 		return ""
 	}
-	last, _ := k.c.latest.get(key, k.c.now())
+	last, _ := k.c.latest.Get(key, k.c.now())
 	if out.Kind == channels.Reply && single && len(out.Choices) == 0 && d.ts > last { // else it would stand above what was said before it
 		k.mu.Lock()
 		if d.ts != "" {

@@ -48,7 +48,7 @@ func TestDraftBecomesTheAnswer(t *testing.T) {
 	if len(posts) != 1 || posts[0].Read() != "It is so." || posts[0].TS != rc.MessageID {
 		t.Errorf("%+v", posts)
 	}
-	r.c.posts = newRecent[string, *progress](10, time.Hour)
+	r.c.posts = channels.NewRecent[string, *progress](10, time.Hour)
 	if got, found, err := r.c.Find(r.ctx, out); !found || err != nil || got != rc {
 		t.Errorf("Find gave %v %v %v", got, found, err)
 	}

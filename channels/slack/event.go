@@ -145,23 +145,23 @@ func (c *Channel) message(ctx context.Context, receive channels.Receiver, ev eve
 		return
 	}
 	key := ev.Channel + "/" + ev.TS
-	if _, again := c.seen.get(key, c.now()); again {
+	if _, again := c.seen.Get(key, c.now()); again {
 		// The same message comes as message and as app_mention. Was the first
 		// one handed over as not addressed, the mention is news, once [SL13].
-		_, ambient := c.ambient.get(key, c.now())
+		_, ambient := c.ambient.Get(key, c.now())
 		if !ambient || !in.Mentioned {
 			d.ack()
 			return
 		}
 		in.ID += mentionSuffix
 	}
-	c.ambient.drop(key)
+	c.ambient.Drop(key)
 	if !c.hand(ctx, receive, in, d) {
 		return
 	}
-	c.seen.put(key, struct{}{}, c.now())
+	c.seen.Put(key, struct{}{}, c.now())
 	if !in.Mentioned && in.Chat != channels.Direct {
-		c.ambient.put(key, struct{}{}, c.now())
+		c.ambient.Put(key, struct{}{}, c.now())
 	}
 }
 
@@ -194,7 +194,7 @@ const mentionSuffix = ":mention"
 // Otherwise Slack delivers it again.
 func (c *Channel) hand(ctx context.Context, receive channels.Receiver, in channels.Inbound, d delivery) bool {
 	if !in.Command {
-		c.facts.put(factKey(in.To.Conversation, tsOf(in.ID)), fact{chat: in.Chat, mentioned: in.Mentioned}, c.now())
+		c.facts.Put(factKey(in.To.Conversation, tsOf(in.ID)), fact{chat: in.Chat, mentioned: in.Mentioned}, c.now())
 	}
 	if err := receive(ctx, in); err != nil {
 		c.log.Warn("message not accepted, slack will deliver it again", "message", in.ID, "err", err)

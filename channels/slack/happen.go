@@ -63,7 +63,7 @@ func (c *Channel) sortHappening(o outer, kind channels.HappeningKind, d delivery
 	}
 	in.ID = "happening:" + o.EventID
 	return conversation, func(ctx context.Context, receive channels.Receiver) {
-		if _, again := c.seen.get(in.ID, c.now()); again {
+		if _, again := c.seen.Get(in.ID, c.now()); again {
 			d.ack()
 			return
 		}
@@ -72,7 +72,7 @@ func (c *Channel) sortHappening(o outer, kind channels.HappeningKind, d delivery
 			in.From.Name = c.displayName(ctx, in.From.ID)
 		}
 		if c.hand(ctx, receive, *in, d) {
-			c.seen.put(in.ID, struct{}{}, c.now())
+			c.seen.Put(in.ID, struct{}{}, c.now())
 		}
 	}
 }

@@ -201,7 +201,7 @@ func TestTakingPartInAThread(t *testing.T) {
 				r.send(channels.Outbound{ID: "d1", To: r.to(slacktest.General, root), Kind: channels.Reply, Text: "answer"})
 			}
 			if c.restart {
-				r.c.threads = newRecent[string, bool](10, time.Hour)
+				r.c.threads = channels.NewRecent[string, bool](10, time.Hour)
 			}
 			r.s.Say(slacktest.Say{Room: slacktest.General, User: slacktest.Alice, Text: "and then?", Thread: root})
 			if in := r.next(); in.Implicit != c.want || in.Mentioned {

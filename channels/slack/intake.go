@@ -58,7 +58,7 @@ func (in *intake) after(wait time.Duration, lane string, f func()) {
 		return
 	}
 	in.wg.Go(func() {
-		if sleep(in.ctx, wait) == nil {
+		if channels.Sleep(in.ctx, wait) == nil {
 			in.do(lane, f)
 		}
 	})

@@ -189,16 +189,16 @@ func (c *Channel) sortSlash(d delivery) (lane string, work func(context.Context,
 // command hands over what was not written as a message. Its id is no message
 // id, so that no answer refers to it; the response URL is kept for the answer.
 func (c *Channel) command(ctx context.Context, receive channels.Receiver, d delivery, in channels.Inbound, reply string) {
-	if _, again := c.seen.get(in.ID, c.now()); again {
+	if _, again := c.seen.Get(in.ID, c.now()); again {
 		d.ack()
 		return
 	}
 	in.Command, in.Mentioned, in.At, in.Guild = true, true, c.now(), c.self.Load().Team
 	if safeURL(reply) {
-		c.replies.put(in.ID, reply, c.now())
+		c.replies.Put(in.ID, reply, c.now())
 	}
 	if c.hand(ctx, receive, in, d) {
-		c.seen.put(in.ID, struct{}{}, c.now())
+		c.seen.Put(in.ID, struct{}{}, c.now())
 	}
 }
 

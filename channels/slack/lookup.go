@@ -26,7 +26,7 @@ func (c *Channel) chatType(ctx context.Context, conversation, told string) chann
 		"im": channels.Direct, "mpim": channels.Group, "channel": channels.Room, "group": channels.Room, "app_home": channels.Direct,
 	}[told]
 	if kind == "" {
-		if known, ok := c.kinds.get(conversation, now); ok {
+		if known, ok := c.kinds.Get(conversation, now); ok {
 			return known
 		}
 		kind = channels.Room
@@ -45,13 +45,13 @@ func (c *Channel) chatType(ctx context.Context, conversation, told string) chann
 			}
 		}
 	}
-	c.kinds.put(conversation, kind, now)
+	c.kinds.Put(conversation, kind, now)
 	return kind
 }
 
 // displayName gives what people call a user, "" when Slack does not tell.
 func (c *Channel) displayName(ctx context.Context, user string) string {
-	if name, ok := c.names.get(user, c.now()); ok {
+	if name, ok := c.names.Get(user, c.now()); ok {
 		return name
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
@@ -64,7 +64,7 @@ func (c *Channel) displayName(ctx context.Context, user string) string {
 			}
 		}
 	}
-	c.names.put(user, name, c.now()) // also that it is not to be had
+	c.names.Put(user, name, c.now()) // also that it is not to be had
 	return name
 }
 
@@ -72,7 +72,7 @@ func (c *Channel) displayName(ctx context.Context, user string) string {
 // when Slack knows none. An error is a passing one: nothing was learnt.
 func (c *Channel) lookUpThread(ctx context.Context, conversation, ts string) (thread string, err error) {
 	key := factKey(conversation, ts)
-	if thread, ok := c.parents.get(key, c.now()); ok {
+	if thread, ok := c.parents.Get(key, c.now()); ok {
 		return thread, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
@@ -97,7 +97,7 @@ func (c *Channel) lookUpThread(ctx context.Context, conversation, ts string) (th
 			thread = replies[0].ThreadTimestamp
 		}
 	}
-	c.parents.put(key, thread, c.now())
+	c.parents.Put(key, thread, c.now())
 	return thread, nil
 }
 
@@ -130,7 +130,7 @@ func (c *Channel) takesPart(ctx context.Context, ev event, thread string) bool {
 		return true
 	}
 	key := factKey(ev.Channel, thread)
-	if part, ok := c.threads.get(key, c.now()); ok {
+	if part, ok := c.threads.Get(key, c.now()); ok {
 		return part
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
@@ -143,14 +143,14 @@ func (c *Channel) takesPart(ctx context.Context, ev event, thread string) bool {
 		return false // not kept: the next message asks again
 	}
 	part := slices.ContainsFunc(replies, func(m slackapi.Message) bool { return m.User == self })
-	c.threads.put(key, part, c.now())
+	c.threads.Put(key, part, c.now())
 	return part
 }
 
 // joined remembers that the bot wrote in a thread.
 func (c *Channel) joined(conversation, thread string) {
 	if thread != "" {
-		c.threads.put(factKey(conversation, thread), true, c.now())
+		c.threads.Put(factKey(conversation, thread), true, c.now())
 	}
 }
 
@@ -159,7 +159,7 @@ var groupToken = regexp.MustCompile(`<!subteam\^(S[A-Z0-9]+)(?:\|[^>]*)?>`)
 // groupNamesUs tells whether a text names a user group with the bot in it [SL12].
 func (c *Channel) groupNamesUs(ctx context.Context, text string) bool {
 	for _, m := range groupToken.FindAllStringSubmatch(text, 3) {
-		in, known := c.groups.get(m[1], c.now())
+		in, known := c.groups.Get(m[1], c.now())
 		if !known {
 			ctx, cancel := context.WithTimeout(ctx, lookTime)
 			members, err := c.api.GetUserGroupMembersContext(ctx, m[1])
@@ -169,7 +169,7 @@ func (c *Channel) groupNamesUs(ctx context.Context, text string) bool {
 				continue // not kept: the next message asks again
 			}
 			in = err == nil && slices.Contains(members, c.self.Load().User)
-			c.groups.put(m[1], in, c.now())
+			c.groups.Put(m[1], in, c.now())
 		}
 		if in {
 			return true
@@ -181,7 +181,7 @@ func (c *Channel) groupNamesUs(ctx context.Context, text string) bool {
 // Member tells whether a user is in a conversation; what Slack said holds for a
 // minute [SL15]. An error means that it cannot be known now.
 func (c *Channel) Member(ctx context.Context, to channels.Address, user string) (bool, error) {
-	if members, ok := c.members.get(to.Conversation, c.now()); ok {
+	if members, ok := c.members.Get(to.Conversation, c.now()); ok {
 		return slices.Contains(members, user), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.pace.call)
@@ -201,6 +201,6 @@ func (c *Channel) Member(ctx context.Context, to channels.Address, user string) 
 		}
 		cursor = next
 	}
-	c.members.put(to.Conversation, all, c.now())
+	c.members.Put(to.Conversation, all, c.now())
 	return slices.Contains(all, user), nil
 }

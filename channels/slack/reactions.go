@@ -48,7 +48,7 @@ func (c *Channel) react(ctx context.Context, conversation, message, emoji string
 // marked remembers which messages carry the ack reaction at a place.
 func (c *Channel) marked(conversation, thread, message string) {
 	if c.cfg.RemoveAckAfterReply {
-		c.acks.put(factKey(conversation, thread), message, c.now())
+		c.acks.Put(factKey(conversation, thread), message, c.now())
 	}
 }
 
@@ -58,8 +58,8 @@ func (c *Channel) answered(ctx context.Context, out channels.Outbound, thread st
 		return
 	}
 	key := factKey(out.To.Conversation, thread)
-	if message, ok := c.acks.get(key, c.now()); ok {
-		c.acks.drop(key)
+	if message, ok := c.acks.Get(key, c.now()); ok {
+		c.acks.Drop(key)
 		go c.react(context.WithoutCancel(ctx), out.To.Conversation, message, c.cfg.AckReaction, false)
 	}
 }

@@ -29,12 +29,12 @@ type progress struct {
 // progressOf gives the delivery's progress; fresh says that this process has
 // not seen it before.
 func (c *Channel) progressOf(id string) (p *progress, fresh bool) {
-	if p, ok := c.posts.get(id, c.now()); ok && id != "" {
+	if p, ok := c.posts.Get(id, c.now()); ok && id != "" {
 		return p, false
 	}
 	p = &progress{}
 	if id != "" {
-		c.posts.put(id, p, c.now())
+		c.posts.Put(id, p, c.now())
 	}
 	return p, true
 }
@@ -122,9 +122,9 @@ func (c *Channel) texts(out channels.Outbound) []string {
 // becomes an answer that came later [N31].
 func (c *Channel) stands(out channels.Outbound, thread, ts string) {
 	key := factKey(out.To.Conversation, thread)
-	last, _ := c.latest.get(key, c.now())
+	last, _ := c.latest.Get(key, c.now())
 	if _, ok := parseTS(ts); ok && out.Only == "" && ts > last {
-		c.latest.put(key, ts, c.now())
+		c.latest.Put(key, ts, c.now())
 	}
 }
 
@@ -172,7 +172,7 @@ func (c *Channel) post(ctx context.Context, out channels.Outbound, thread, text 
 			thread, edits = "", false
 		case "channel_not_found", "not_in_channel":
 			// A command works where the app is no member; so does its answer.
-			reply, ok := c.replies.get(out.ReplyTo, c.now())
+			reply, ok := c.replies.Get(out.ReplyTo, c.now())
 			if !ok || out.Only != "" {
 				return "", err
 			}
@@ -199,7 +199,7 @@ func draftIf(edits bool, draft string) string {
 // response URL, what one person alone may see is ephemeral, a draft becomes its
 // final text, everything else is a new message.
 func (c *Channel) postAs(ctx context.Context, out channels.Outbound, draft string, opts []slackapi.MsgOption) (ts string, err error) {
-	if reply, ok := c.replies.get(out.ReplyTo, c.now()); ok && out.Only != "" {
+	if reply, ok := c.replies.Get(out.ReplyTo, c.now()); ok && out.Only != "" {
 		return c.respond(ctx, out, reply, slackapi.ResponseTypeEphemeral, opts)
 	}
 	err = c.writing(ctx, func(ctx context.Context) (err error) {

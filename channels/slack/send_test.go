@@ -157,7 +157,7 @@ func TestLongMessageGoesOn(t *testing.T) {
 				t.Fatal("the fault was not met")
 			}
 			if c.restart {
-				r.c.posts = newRecent[string, *progress](10, time.Hour)
+				r.c.posts = channels.NewRecent[string, *progress](10, time.Hour)
 			}
 			if channels.OutcomeOf(err) == channels.Unknown {
 				if _, found, err := r.c.Find(r.ctx, out); found || err != nil {

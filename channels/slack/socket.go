@@ -70,7 +70,7 @@ func (c *Channel) runSocket(ctx context.Context) error {
 		if e.ready || failures == 1 { // the rest of an outage is only told by Health
 			c.log.Warn("slack socket ended, connecting again", "reason", reason, "lived", e.lived.Round(time.Millisecond), "wait", wait)
 		}
-		if sleep(ctx, wait) != nil {
+		if channels.Sleep(ctx, wait) != nil {
 			return ctx.Err()
 		}
 	}
