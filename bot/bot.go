@@ -61,6 +61,8 @@ type Options struct {
 	Journal fallback.Journal
 	// Tools are those of the wiring, beside the bot's own; nil: there are none.
 	Tools func() []tools.Tool
+	// Speaker says answers aloud; nil: nothing is spoken.
+	Speaker Speaker
 	// Past reads that journal back for /why and /status; nil: they do without.
 	Past Past
 	// Local are commands of the wiring; they stand in /help with the others.
@@ -86,6 +88,8 @@ type Bot struct {
 	// life ends when Stop gives up waiting; whatever the bot still does then ends.
 	life context.Context
 	die  context.CancelCauseFunc
+	// aside is what goes on beside the turns and is not waited for: it ends with life.
+	aside sync.WaitGroup
 
 	mu       sync.Mutex
 	stopping bool
@@ -267,6 +271,7 @@ func (b *Bot) Stop(ctx context.Context) error {
 		_ = b.within(ctx, lastMoment, b.outbox.settled) // the rest is sent after the next start
 	}
 	b.die(ErrShutdown)
+	b.aside.Wait()
 	if e := b.within(ctx, lastMoment, b.outbox.ended); err == nil {
 		err = e
 	}

@@ -43,6 +43,8 @@ type Config struct {
 	Compaction      policy.Compaction
 	CompactionModel fallback.Model
 	ContextTokens   int64
+	// Voice says which answers are spoken (messages.tts) [G39].
+	Voice Voice
 	// Tools bound what a turn's model may use (tools.*) [G36].
 	Tools ToolConfig
 	// Version of the daemon, for /status.

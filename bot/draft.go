@@ -33,7 +33,7 @@ func (b *Bot) draft(ctx context.Context, cfg *Config, turn string, in channels.I
 // text takes the next piece. What may still become NO_REPLY is not shown.
 func (g *growing) text(piece string) {
 	g.so.WriteString(piece)
-	clean, _ := policy.Untag(policy.Settled(g.so.String()))
+	clean, _ := policy.Untag(policy.Settled(strings.ReplaceAll(g.so.String(), voiceTag, "")))
 	if text := strings.TrimSpace(clean); g.draft != nil && !mayBeSilence(text) {
 		g.draft.Show(text)
 	}

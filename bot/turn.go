@@ -33,10 +33,12 @@ func (b *Bot) chat(ctx context.Context, r *request) {
 		log.Info("turn left without an ending", "cause", context.Cause(ctx))
 		return
 	}
+	aloud := spoken(cfg.Voice, in, e.Posts)
 	e.Turn, e.with = turn, r.with
 	e.Parent, e.KeepRoute = parentToKeep(r.row), cfg.Rules.KeepsRoute(in)
 	if b.end(b.life, r.row, e) {
 		log.Info("turn ended", "how", e.How, "why", e.Why, "message", in.ID)
+		b.speak(cfg, aloud)
 		return
 	}
 	// Another ending was quicker, or none was written: nothing of this one shows.
