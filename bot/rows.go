@@ -28,6 +28,8 @@ type Session struct {
 	Queue  string // the session's own /queue, as policy.ParseQueue reads it; "" for none
 	Seeded bool   // the past of its thread has been told, or is not to be [SL19]
 	Send   string // the session's own /send: "on", "off", or "" for the rules
+	// Settings are what else it has been told, such as /think.
+	Settings Settings
 }
 
 // ParentOf is the session that this one is a part of: the row's own parent, or
@@ -155,6 +157,7 @@ type Ending struct {
 	Parent    fallback.SessionID // becomes Session.Parent; "": it stays
 	with      []Accepted         // the messages of With, for those who wait for them; not for the store
 	KeepRoute bool               // Session.Route stays [S4]
+	Set       []Setting          // changes of Session.Settings
 	Events    int64              // the session's system events up to this one have been taken up; 0: none
 }
 
@@ -182,6 +185,7 @@ var ErrEnded = errors.New("the message has ended already")
 type Store interface {
 	People
 	Events
+	Files
 	// Accept stores a message under its unique key (address and id). fresh is
 	// false when it was stored before, whatever became of it [I2]. The session
 	// row is made when it is missing; without s (turned away) there is none.

@@ -107,6 +107,11 @@ func (t *tx) end(e bot.Ending) (posted []bot.Delivery, err error) {
 			return nil, err
 		}
 	}
+	if len(e.Set) > 0 {
+		if err := t.set(e.Session, e.Set); err != nil {
+			return nil, err
+		}
+	}
 	if e.Queue != nil {
 		if _, err := t.exec(`UPDATE sessions SET queue = ? WHERE key = ?`, *e.Queue, e.Session); err != nil {
 			return nil, err

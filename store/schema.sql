@@ -18,7 +18,8 @@ CREATE TABLE sessions (
     parent           TEXT NOT NULL DEFAULT '',
     queue            TEXT NOT NULL DEFAULT '',
     seeded           INTEGER NOT NULL DEFAULT 0,
-    send             TEXT NOT NULL DEFAULT ''
+    send             TEXT NOT NULL DEFAULT '',
+    settings         TEXT NOT NULL DEFAULT ''
 ) STRICT, WITHOUT ROWID;
 
 -- The fields that fallback owns, and nothing else [M3, D7]. No row: free.
@@ -249,3 +250,18 @@ CREATE TABLE runs (
 CREATE INDEX runs_by_job ON runs (job, seq);
 CREATE INDEX runs_open ON runs (seq) WHERE ended = 0;
 CREATE INDEX runs_delivering ON runs (seq) WHERE delivering = 1;
+
+-- Files that came with messages [G40]. file is the name under media in the state
+-- folder; the n-th file of a message has the n-th row, and one that could not be
+-- had has none.
+CREATE TABLE media (
+    message INTEGER NOT NULL,
+    n       INTEGER NOT NULL,
+    name    TEXT NOT NULL,
+    type    TEXT NOT NULL,
+    size    INTEGER NOT NULL,
+    file    TEXT NOT NULL,
+    at      INTEGER NOT NULL,
+    PRIMARY KEY (message, n)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX media_by_age ON media (at);

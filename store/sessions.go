@@ -11,7 +11,7 @@ import (
 	"standin/fallback"
 )
 
-const sessionColumns = `key, agent, epoch, started, last_interaction, compactions, turns, aborted, channel, account, conversation, thread, parent, queue, seeded, send`
+const sessionColumns = `key, agent, epoch, started, last_interaction, compactions, turns, aborted, channel, account, conversation, thread, parent, queue, seeded, send, settings`
 
 // Session gives a session's row; one that does not exist has an empty Epoch.
 func (d *DB) Session(ctx context.Context, s fallback.SessionID) (bot.Session, error) {
@@ -72,11 +72,15 @@ func (d *DB) PutSession(ctx context.Context, s SessionState) error {
 		if s.Epoch == "" {
 			s.Epoch = rand.Text()
 		}
-		_, err := t.exec(`INSERT INTO sessions (`+sessionColumns+`) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)
+		told, err := settingsText(s.Settings)
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(`INSERT INTO sessions (`+sessionColumns+`) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)
 			ON CONFLICT (key) DO UPDATE SET agent=?2, epoch=?3, started=?4, last_interaction=?5, compactions=?6, turns=?7, aborted=?8,
-				channel=?9, account=?10, conversation=?11, thread=?12, parent=?13, queue=?14, seeded=?15, send=?16`,
+				channel=?9, account=?10, conversation=?11, thread=?12, parent=?13, queue=?14, seeded=?15, send=?16, settings=?17`,
 			s.Key, s.Agent, s.Epoch, millis(s.StartedAt), millis(s.LastInteraction), s.Compactions, s.Turns, s.Aborted,
-			s.Route.Channel, s.Route.Account, s.Route.Conversation, s.Route.Thread, s.Parent, s.Queue, s.Seeded, s.Send)
+			s.Route.Channel, s.Route.Account, s.Route.Conversation, s.Route.Thread, s.Parent, s.Queue, s.Seeded, s.Send, told)
 		if err != nil {
 			return err
 		}
@@ -107,14 +111,15 @@ func (t *tx) ensureSession(s fallback.SessionID, a fallback.AgentID, epoch strin
 type sessionRow struct {
 	bot.Session
 	started, last int64
+	told          string
 }
 
 func (r *sessionRow) dest() []any {
 	return []any{&r.Key, &r.Agent, &r.Epoch, &r.started, &r.last, &r.Compactions, &r.Turns, &r.Aborted,
-		&r.Route.Channel, &r.Route.Account, &r.Route.Conversation, &r.Route.Thread, &r.Parent, &r.Queue, &r.Seeded, &r.Send}
+		&r.Route.Channel, &r.Route.Account, &r.Route.Conversation, &r.Route.Thread, &r.Parent, &r.Queue, &r.Seeded, &r.Send, &r.told}
 }
 
 func (r *sessionRow) session() bot.Session {
-	r.StartedAt, r.LastInteraction = moment(r.started), moment(r.last)
+	r.StartedAt, r.LastInteraction, r.Settings = moment(r.started), moment(r.last), readSettings(r.told)
 	return r.Session
 }
