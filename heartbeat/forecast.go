@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"standin/fallback"
+	"standin/fallback/provider"
 )
 
 // Forecast is what an agent's heartbeat comes to, for people who look at their
@@ -28,6 +29,19 @@ func ForecastOf(s *Settings, a fallback.AgentID, now time.Time) Forecast {
 	f := Forecast{PerDay: PerDay(now, c.Every, 0, c.Hours), Chain: fallback.Chain(s.Fallback, plan), Why: plan.Why, Goes: c.goes()}
 	f.Strict = plan.Strict || len(f.Chain) == 1
 	return f
+}
+
+// Cost is the least that a day's beats come to in USD: the question and the
+// agent's instructions alone, and a short answer, at the price of the first
+// model. known is false when nobody knows that price.
+func (f Forecast) Cost(instructions string) (usd float64, known bool) {
+	if len(f.Chain) == 0 {
+		return 0, false
+	}
+	facts, _ := provider.CatalogFacts(f.Chain[0].Provider, f.Chain[0].Name)
+	const charsPerToken, answer = 4, 10
+	asked := int64(len(instructions)+len(usual)) / charsPerToken
+	return float64(f.PerDay) * facts.Price.Cost(provider.Tokens{Input: asked, Output: answer}), facts.Price.Priced
 }
 
 // goes says where answers are posted.

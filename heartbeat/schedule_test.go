@@ -323,6 +323,27 @@ func TestABudgetPassesAModelOver(t *testing.T) {
 	})
 }
 
+// A trial shows what a beat would say and changes nothing: no post, no
+// transcript, no event taken, no row, no slot [IL-196].
+func TestATrialChangesNothing(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.begin(true)
+		h.say("hello")
+		h.posted()
+		h.note("cron:report", "the report is ready")
+		due, row, session := h.beats.Due("main"), h.row(), h.session()
+		h.vendors.then(primary, answer{text: "Your report is ready."})
+		rep := h.beatFor(heartbeat.Trial)
+		if rep.Status != heartbeat.Ran || rep.Text != "Your report is ready." || rep.Posted != "" {
+			t.Errorf("%+v", rep)
+		}
+		waiting, _ := h.db.Noted(context.Background(), mainSession)
+		if got := h.posted(); len(got) != 0 || len(waiting) != 1 || h.session() != session || !h.beats.Due("main").Equal(due) || h.row().Status != row.Status {
+			t.Errorf("posted %q, %d events wait, the session is %+v, the next is due %s, the row is %+v", got, len(waiting), h.session(), h.beats.Due("main"), h.row())
+		}
+	})
+}
+
 // thrift refuses one model.
 type thrift struct{ m fallback.Model }
 

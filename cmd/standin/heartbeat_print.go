@@ -302,6 +302,9 @@ func printHeartbeats(w io.Writer, c *config.Compiled, now time.Time) {
 		f := heartbeat.ForecastOf(c.Heartbeats, a, now)
 		fmt.Fprintf(w, "heartbeat%s: every %s, %s: about %s a day\n", name, heartbeat.Span(h.Every), h.Hours, counted(f.PerDay, "request"))
 		fmt.Fprintf(w, "    asks %s (%s); %s\n", config.ChainText(f.Chain, " → "), beatSource(f.Why), f.Goes)
+		if usd, known := f.Cost(c.Bot.Agents[a].System); known {
+			fmt.Fprintf(w, "    from %.2f USD a day on: that is what the questions alone cost, without conversation and workspace\n", usd)
+		}
 	}
 	fmt.Fprintln(w)
 }
