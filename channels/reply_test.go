@@ -6,7 +6,7 @@ import (
 )
 
 // The reply slot is one per turn, for assistant content; a notice leaves it
-// free and keeps its own reference [M14, N25–N28; slot-03, slot-04].
+// free and keeps its own reference [M14, N25–N28; slot-04].
 func TestPlace(t *testing.T) {
 	notice, reply := Outbound{Kind: Notice, ReplyTo: "m"}, Outbound{Kind: Reply, ReplyTo: "m"}
 	loose := Outbound{Kind: Reply}

@@ -45,7 +45,7 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-func TestReferences(t *testing.T) { // slot-01, 03, 04, 10; N25–N29
+func TestReferences(t *testing.T) { // slot-01, slot-03, slot-04, slot-10; N25–N29
 	notice := channels.Outbound{Kind: channels.Notice, ReplyTo: "M1"}
 	reply := channels.Outbound{Kind: channels.Reply, ReplyTo: "M1"}
 	msg := with(in("U1", "C1"), func(m *channels.Inbound) { m.ID = "M1" })
