@@ -126,6 +126,7 @@ func messagesParams(c *Call) anthropic.MessageNewParams {
 			p.Messages = append(p.Messages, anthropic.NewUserMessage(blocks...))
 		}
 	}
+	thinkAnthropic(c, &p)
 	return p
 }
 

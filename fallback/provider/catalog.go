@@ -23,6 +23,9 @@ type Price struct {
 	Priced                bool
 }
 
+// Free tells whether calls are known to cost nothing.
+func (p Price) Free() bool { return p == Price{Priced: true} }
+
 // Cost is what a call's tokens come to, in US dollars. Tokens.Input holds the
 // cached ones, which have prices of their own; an unknown one is the input's.
 func (p Price) Cost(t Tokens) float64 {
@@ -39,12 +42,12 @@ func (p Price) Cost(t Tokens) float64 {
 
 // catalog loads the embedded catalogue of models, once, when it is first asked
 // for: that takes ten milliseconds, which a start must not pay.
-var catalog = sync.OnceValue(func() map[string]map[string]Facts {
-	known := make(map[string]map[string]Facts)
+var catalog = sync.OnceValue(func() map[string]map[string]listed {
+	known := make(map[string]map[string]listed)
 	for _, p := range embedded.GetAll() {
-		models := make(map[string]Facts, len(p.Models))
+		models := make(map[string]listed, len(p.Models))
 		for _, m := range p.Models {
-			models[m.ID] = Facts{
+			models[m.ID] = listed{thinks: m.CanReason, levels: m.ReasoningLevels, Facts: Facts{
 				Window: m.ContextWindow, MaxOutput: m.DefaultMaxTokens, Images: m.SupportsImages,
 				// In this catalogue the cached price of the input is that of writing to
 				// the cache, and the cached price of the output that of reading.
@@ -52,19 +55,27 @@ var catalog = sync.OnceValue(func() map[string]map[string]Facts {
 					Input: m.CostPer1MIn, Output: m.CostPer1MOut, CacheRead: m.CostPer1MOutCached, CacheWrite: m.CostPer1MInCached,
 					Priced: m.CostPer1MIn > 0 || m.CostPer1MOut > 0,
 				},
-			}
+			}}
 		}
 		known[string(p.ID)] = models
 	}
 	return known
 })
 
+// listed is a model of the catalogue. levels are the vendor's words for how much
+// it thinks, in rising order; a model that thinks may have none.
+type listed struct {
+	Facts
+	thinks bool
+	levels []string
+}
+
 // catalogNames are the providers whose id in the catalogue is another one.
 var catalogNames = map[string]string{
 	"google": "gemini", "kimi": "kimi-coding", "qwen": "alibaba-singapore",
 }
 
-func catalogOf(providerID string) map[string]Facts {
+func catalogOf(providerID string) map[string]listed {
 	if name, ok := catalogNames[providerID]; ok {
 		providerID = name
 	}
@@ -86,6 +97,6 @@ func CatalogModels(providerID string) []string {
 
 // CatalogFacts gives what the embedded catalogue knows of a model.
 func CatalogFacts(providerID, model string) (f Facts, known bool) {
-	f, known = catalogOf(providerID)[model]
-	return f, known
+	l, known := catalogOf(providerID)[model]
+	return l.Facts, known
 }

@@ -170,8 +170,9 @@ func fantasyCall(c *Call) fantasy.Call {
 		call.MaxOutputTokens = &limit
 	}
 	if c.codex {
-		return codexCall(c, call)
+		call = codexCall(c, call)
 	}
+	thinkOpenAI(c, &call)
 	return call
 }
 

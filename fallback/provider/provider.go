@@ -109,6 +109,7 @@ type Call struct {
 	Messages  []Message
 	Tools     []Tool // what the model may ask for
 	MaxTokens int    // 0: the vendor's own limit (Anthropic: 8192)
+	Think     Effort // how much it thinks first; "" as the vendor has it
 	Limits    Limits
 	codex     bool // it goes to a ChatGPT subscription; prepare decides
 
