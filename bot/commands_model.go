@@ -163,7 +163,7 @@ func (o *order) choices(models []fallback.Model) (list []channels.Choice) {
 	}
 	list = append(list, channels.Choice{Label: "Default (" + o.primary().String() + ")", Text: "/model " + wordDefault})
 	for _, m := range models {
-		if o.permitted(m) == nil && len(list) < mostChoices {
+		if m != o.primary() && o.permitted(m) == nil && len(list) < mostChoices { // the primary stands first, as the default
 			list = append(list, channels.Choice{Label: m.String(), Text: "/model " + m.String()})
 		}
 	}

@@ -116,7 +116,7 @@ func TestModelChooses(t *testing.T) {
 		{"/model openai/gpt-5.4@openai:work", modelB, "openai:work", "credential openai:work"}, // command-06
 		{"/model openai/gpt-9", fallback.Model{Provider: "openai", Name: "gpt-9"}, "", "not in my list"},
 		{"/model opus", fallback.Model{}, "", "If it fails, openai/gpt-5.4 or google/gemini-3-pro may stand in"}, // command-09
-		{"/model default", fallback.Model{}, "", "Back on the default model anthropic/claude-opus-4-6"},
+		{"/model default", fallback.Model{}, "", "Back on the default model anthropic/claude-opus-4-6"},          // command-08
 	} {
 		t.Run(c.say, func(t *testing.T) {
 			inHouse(t, func(t *testing.T, h *house) {

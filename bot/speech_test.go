@@ -353,3 +353,42 @@ func TestCollectWaitsForQuiet(t *testing.T) {
 func beat(s fallback.SessionID) bot.Turn {
 	return bot.Turn{Session: s, Agent: "main", Kind: fallback.Heartbeat, Text: "beat", To: c1}
 }
+
+// A turn whose tools did something outside and that says nothing still tells the
+// change of model: alone [N16, notice-15].
+func TestTheNoticeComesAloneAfterASideEffect(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		h.engine.then(func(ctx context.Context, ask fallback.Ask) (*fallback.Outcome, error) {
+			out, err := h.engine.fallsOver(modelB, "NO_REPLY")(ctx, ask)
+			if err == nil {
+				out.Acted = true // such as a job that was added
+			}
+			return out, err
+		})
+		h.say("remind me at noon")
+		texts := h.room.Texts()
+		if len(texts) != 1 || !strings.HasPrefix(texts[0], "↪️ Model Fallback: openai/gpt-5.4") {
+			t.Errorf("posted %q", texts)
+		}
+	})
+}
+
+// Whatever reads what the agent has said (a reminder's extraction, the next
+// turn) reads the transcript, and no notice stands in it [M14, N18, N20, notice-19].
+func TestNoNoticeInTheTranscript(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		h.engine.then(h.engine.fallsOver(modelB, "done"))
+		h.say("go")
+		sess, err := h.db.Session(t.Context(), mainSession)
+		if err != nil {
+			t.Fatal(err)
+		}
+		story, err := h.db.History(t.Context(), mainSession, sess.Epoch, 10)
+		if err != nil || len(story) != 2 || story[1].Text != "done" {
+			t.Errorf("the transcript has %+v, %v", story, err)
+		}
+		if texts := h.room.Texts(channels.Notice); len(texts) != 1 {
+			t.Errorf("notices %q", texts)
+		}
+	})
+}

@@ -117,7 +117,7 @@ func TestAnExchangeWithToolsIsRemembered(t *testing.T) {
 }
 
 // The model of a conversation is chosen by who may give commands, as exactly as
-// by /model, and not because a stranger's words say so [M8, M10, C17].
+// by /model, and not because a stranger's words say so [M8, M10, C17, command-16].
 func TestTheModelIsChosenByPeople(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		var got []provider.ToolResult

@@ -8,7 +8,7 @@ import (
 	"standin/fallback"
 )
 
-func TestSession(t *testing.T) { // S1, S2, SL18, D7
+func TestSession(t *testing.T) { // S1, S2, SL18, D7; session-02, slack-15, slack-17
 	links := map[string][]string{"alice": {"slack:U1", "discord:42"}}
 	scoped := func(s Scope) Rules { return Rules{DMScope: s, Identities: links} }
 	threads := on(Surface{ReplyTo: channels.ReplyFirst})
@@ -134,7 +134,7 @@ func TestAgentAndModel(t *testing.T) { // S3, T4
 	}
 }
 
-func TestOver(t *testing.T) { // S6–S9
+func TestOver(t *testing.T) { // S6–S9; session-03, session-04
 	daily := Resets{Reset: Reset{Mode: ResetDaily, Hour: 4}, Zone: time.UTC}
 	idle := Resets{Reset: Reset{Mode: ResetIdle, Idle: time.Hour}}
 	both := Resets{Reset: Reset{Mode: ResetDaily, Hour: 4, Idle: time.Hour}, Zone: time.UTC}

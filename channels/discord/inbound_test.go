@@ -130,7 +130,7 @@ func TestWhatIsNoTalk(t *testing.T) {
 }
 
 // The same message from a resumed connection, or from two at once, is handed
-// over once; one that was not taken is offered again [D8, I1].
+// over once; one that was not taken is offered again [D8, I1, discord-15, queue-13].
 func TestAMessageIsTakenOnce(t *testing.T) {
 	w := newWorld(t, setup{})
 	failures := 2

@@ -126,7 +126,7 @@ func TestAPlatformThatIsTakenOutIsClosed(t *testing.T) {
 func TestFaultsOfChannels(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"an unknown key", "channels: {slack: {fooBar: 1}}",
-			`config.yaml:2:20: channels.slack.fooBar: unknown key`},
+			`config.yaml:2:20: channels.slack.fooBar: unknown key`}, // config-01
 		{"a key of an account", "channels: {slack: {accounts: {work: {mdoe: http}}}}",
 			`config.yaml:2:38: channels.slack.accounts.work.mdoe: unknown key; did you mean "mode"?`},
 		{"a default account that there is none of", "channels: {slack: {defaultAccount: wrok, accounts: {work: {}}}}",
@@ -148,7 +148,7 @@ func TestFaultsOfChannels(t *testing.T) {
 		{"open without * [SL9]", "channels: {slack: {dmPolicy: open, allowFrom: [U1]}}",
 			`config.yaml:2:30: channels.slack.dmPolicy: open lets in nobody without "*" in allowFrom; add allowFrom: ["*"], which lets everybody write and give commands`},
 		{"a variable that is not set", "channels: {slack: {botToken: '${SLACK_TOK}', appToken: xapp-1}}",
-			`config.yaml:2:30: channels.slack.botToken: the variable SLACK_TOK is not set, or empty; set it in the environment, or write $${SLACK_TOK} for the plain text`},
+			`config.yaml:2:30: channels.slack.botToken: the variable SLACK_TOK is not set, or empty; set it in the environment, or write $${SLACK_TOK} for the plain text`}, // config-03
 		{"a reference that leads nowhere", "channels: {discord: {token: {source: env, id: NOT_SET}}}",
 			`config.yaml:2:47: channels.discord.token.id: the variable "NOT_SET" is not set, or empty; set it in the environment of standin`},
 		{"a binding to nobody", "bindings: [{agentId: mian, match: {channel: slack}}]",

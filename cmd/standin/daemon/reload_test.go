@@ -14,7 +14,7 @@ import (
 )
 
 // "An invalid edit keeps the running config and says so once" [G3].
-func TestInvalidEditKeepsTheRunningConfig(t *testing.T) {
+func TestInvalidEditKeepsTheRunningConfig(t *testing.T) { // config-02
 	path := written(t, "agents: {defaults: {model: openai/a}}")
 	var log bytes.Buffer
 	var used []*config.Compiled
