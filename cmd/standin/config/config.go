@@ -56,6 +56,8 @@ type Compiled struct {
 	DefaultAccounts map[string]string
 	// Web says whether and from where agents may fetch pages.
 	Web Web
+	// Voice is who speaks answers aloud.
+	Voice Voice
 	// Servers are those of the Model Context Protocol, by name.
 	Servers []mcp.Server
 	// Plans says for each agent, in the order of the file, what it would do.

@@ -135,6 +135,7 @@ type messagesKeys struct {
 	RemoveAckAfterReply bool          `json:"removeAckAfterReply,omitempty" jsonschema:"default=false" jsonschema_description:"Whether it is taken away with the answer, where a channel does not say."`
 	Queue               queueKeys     `json:"queue,omitempty" jsonschema_description:"Messages that come while their session is being answered."`
 	Inbound             inboundKeys   `json:"inbound,omitempty" jsonschema_description:"Messages that belong together."`
+	TTS                 voiceKeys     `json:"tts,omitempty" jsonschema_description:"Answers spoken aloud, beside their text."`
 	GroupChat           groupChatKeys `json:"groupChat,omitempty" jsonschema_description:"Rooms of every channel."`
 }
 
@@ -184,6 +185,7 @@ func newDocument() document {
 			RateLimitedProfileRotations: c.RateLimitedRotation,
 		}},
 		Messages: messagesKeys{
+			TTS:             usualVoice(),
 			VisibleReplies:  string(policy.RepliesAutomatic),
 			FallbackNotices: string(b.Notices),
 			Queue:           queueKeys{Mode: string(policy.Steer), Cap: 20, Drop: string(policy.Summarize), DebounceMs: 500}, // [S25]

@@ -148,6 +148,7 @@ func New(ctx context.Context, p Parts) (*App, error) {
 		Past:        Past{db},
 		Local:       p.Local,
 		Tools:       func() []tools.Tool { return a.tools.Load().all() },
+		Speaker:     voice{func() config.Voice { return a.Config().Voice }},
 		Log:         p.Log,
 		Now:         p.Now,
 		Sleep:       p.Sleep,
