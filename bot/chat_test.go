@@ -36,7 +36,7 @@ func TestAMessageIsAnsweredWithItsHistory(t *testing.T) {
 		if !reflect.DeepEqual(ask.Messages, want) {
 			t.Errorf("the model was given %v, want %v", ask.Messages, want)
 		}
-		if ask.System != "Be brief." || ask.Session != mainSession || ask.Kind != fallback.Chat || ask.NewSession {
+		if !strings.HasPrefix(ask.System, "Be brief.\n\nToday is Saturday, 1 January 2000") || ask.Session != mainSession || ask.Kind != fallback.Chat || ask.NewSession {
 			t.Errorf("ask = %+v", ask)
 		}
 		post := h.room.Posted()[0]

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"standin/bot/policy"
+	"standin/channels"
 	"standin/fallback"
 	"standin/fallback/provider"
 )
@@ -101,6 +102,7 @@ func (b *Bot) shorten(ctx context.Context, cfg *Config, t Turn, sess *Session, a
 	before := size(*ask)
 	err := b.compact(ctx, cfg, t, *sess, *ask, fit, keep, "")
 	if err == nil {
+		b.sayShortened(ctx, cfg, t, ask.Run)
 		var again fallback.Ask
 		if again, *sess, err = b.ask(ctx, cfg, ask.Run, t); err == nil {
 			ask.Messages, ask.Compactions = again.Messages, again.Compactions
@@ -113,6 +115,19 @@ func (b *Bot) shorten(ctx context.Context, cfg *Config, t Turn, sess *Session, a
 		ask.Messages = trimmed(ask.Messages, keep)
 	}
 	return size(*ask) < before
+}
+
+// sayShortened tells the room that its conversation was summed up, where the
+// settings want that (notifyUser) [S21].
+func (b *Bot) sayShortened(ctx context.Context, cfg *Config, t Turn, turn string) {
+	if !cfg.Compaction.Notify || t.in == nil {
+		return
+	}
+	out := post(turn, channels.Notice, *t.in, sayShortened)
+	out.ID = turn + "-k" // beside a fallback notice of the same turn
+	if err := b.Post(ctx, out); err != nil {
+		b.Log.Warn("a compaction was not told", "session", t.Session, "err", err)
+	}
 }
 
 // trimmed leaves the oldest messages out, down to keep tokens but never the last,

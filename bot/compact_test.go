@@ -129,8 +129,12 @@ func TestWhoSumsUp(t *testing.T) {
 		narrow(h, 8000)
 		h.cfg.CompactionModel = modelC
 		h.sums(nil)
+		h.cfg.Compaction.Notify = true
 		for range 20 {
 			h.say(long("word", 500))
+		}
+		if told := h.room.Texts("notice"); len(told) == 0 || !strings.Contains(told[0], "summed up its beginning") {
+			t.Errorf("the room was told %q", told)
 		}
 		for _, ask := range h.engine.asked() {
 			if ask.Kind == fallback.Compaction && (ask.Model != modelC || !ask.OneOff) {

@@ -138,7 +138,7 @@ func TestAThreadKnowsItsRoom(t *testing.T) {
 		h.post(in)
 		h.settle()
 		ask := h.engine.asked()[0]
-		if ask.Session != "agent:main:room:channel:t1" || ask.Parent != "agent:main:room:channel:c1" || ask.System != "Be brief.\n\nSpeak plainly." {
+		if ask.Session != "agent:main:room:channel:t1" || ask.Parent != "agent:main:room:channel:c1" || !strings.HasPrefix(ask.System, "Be brief.\n\nSpeak plainly.\n\nToday is ") {
 			t.Errorf("ask %+v", ask)
 		}
 		sess, err := h.db.Session(context.Background(), ask.Session)

@@ -47,6 +47,9 @@ func (b *Bot) messageTool() tools.Tool {
 			if err != nil {
 				return tools.Result{}, err
 			}
+			if !b.maySend(ctx, at.Session, to) {
+				return tools.Result{}, errors.New("posting is switched off for this conversation (/send, session.sendPolicy)")
+			}
 			switch in.Action {
 			case "", "send":
 				return b.sendAside(ctx, to, in)

@@ -409,6 +409,9 @@ func thousands(n int64) string {
 	return fmt.Sprintf("%dk", (n+500)/1000)
 }
 
+// sayShortened tells of a compaction that nobody asked for.
+const sayShortened = "🧹 This conversation has become long, so I summed up its beginning. The latest messages stay word for word."
+
 // summaryOrders are the instructions of whoever sums a conversation up.
 const summaryOrders = "Sum up the conversation that you are given, for an assistant who goes on with it and sees nothing else of it. " +
 	"Keep what it must not forget: what the person wants, what was decided and why, names, numbers, dates, places of files, what was done and what is still open. " +

@@ -124,6 +124,5 @@ func (b *Bot) zone(a fallback.AgentID) *time.Location {
 // today is the date for the instructions. The time of day is left to
 // session_status: it would change the prompt with each turn [G35].
 func (b *Bot) today(a fallback.AgentID) string {
-	zone := b.zone(a)
-	return fmt.Sprintf("Today is %s (%s).", b.Now().In(zone).Format("Monday, 2 January 2006"), zone)
+	return "Today is " + b.Now().In(b.zone(a)).Format("Monday, 2 January 2006 (MST)") + "."
 }
