@@ -22,6 +22,7 @@
 //	owner.go        who runs on a directory, and how to look at one without a trace
 //	people.go       who was let in [P1, P2], what a room said unasked [S18]
 //	facts.go        what few messages and posts have, in one column
+//	heartbeats.go   what a heartbeat must know of the last one
 //	upkeep.go       retention, backup, numbers for people
 //	copy.go         a copy of it all        throwaway.go  a store that nobody needs later
 //
