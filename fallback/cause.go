@@ -94,7 +94,7 @@ func CauseOf(err error, now time.Time) Cause {
 // Cause picks the first kind that holds (18.3). Wait is left to [CauseOf],
 // which knows the time.
 func (e *SummaryError) Cause() Cause {
-	all := perCandidate(e.Attempts)
+	all := sighted(perCandidate(e.Attempts))
 	c := Cause{Until: e.Soonest, Attempts: all, Strict: e.Plan.Strict, Why: e.Plan.Why, Acted: e.Acted}
 	if e.Plan.Invalid != "" {
 		c.Kind, c.Model = CauseInvalid, e.Plan.Requested
@@ -102,8 +102,12 @@ func (e *SummaryError) Cause() Cause {
 	}
 	if len(all) == 0 {
 		c.Kind = CauseOther
-		if errors.Is(e.Err, ErrRunDeadline) {
+		var blind *BlindError
+		switch {
+		case errors.Is(e.Err, ErrRunDeadline):
 			c.Kind = CauseDeadline
+		case errors.As(e.Err, &blind):
+			c.Kind, c.Model = CauseBlind, blind.Model
 		}
 		return c
 	}

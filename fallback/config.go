@@ -10,6 +10,7 @@ import (
 // the one it started with, a reload makes a new one [G9].
 type Config struct {
 	Default      ModelChoice             // agents.defaults.model
+	Images       ModelChoice             // agents.defaults.imageModel; zero: none (21.A)
 	Agents       map[AgentID]ModelChoice // agents.list[].model; absent: as the default
 	DefaultAgent AgentID
 	Aliases      map[string]Model // agents.defaults.models.*.alias, lower-cased

@@ -39,7 +39,11 @@ type Ask struct {
 	// price [D20]: the verdict is then a Skip. nil, or a nil verdict: no objection.
 	Refuse func(Model) *Verdict
 	// NoProbe: the message itself carried a model directive [T13].
-	NoProbe  bool
+	NoProbe bool
+	// Wordless: the pictures of the last message are all that it says. A model that
+	// cannot be shown them has nothing to answer (21.A.3).
+	Wordless bool
+	Think    provider.Effort // how much the models think; "" as their vendors have it
 	System   string
 	Messages []provider.Message
 	// OnText gets streamed text; OnDiscard says that what was streamed so far
@@ -61,6 +65,7 @@ type Outcome struct {
 	Used     Model
 	Profile  ProfileID
 	Plan     Plan
+	Sight    Sight     // how the pictures of the turn were dealt with
 	Attempts []Attempt // failures and skips before the answer, in order
 	// Settle and Notice go into the transaction that ends the turn: the notice
 	// is written only when Settle changed its row [I3]. Settle is nil when the
@@ -99,6 +104,7 @@ type SummaryError struct {
 	Said  []provider.Message
 	Acted bool
 	Plan  Plan
+	Sight Sight // SightLent: the candidates were the image models (21.A)
 	Err   error // the last candidate's own error
 }
 
@@ -222,6 +228,9 @@ func (r *Runner) begin(ctx context.Context, ask Ask, started time.Time) (*walk, 
 		}
 		if w.plan.Invalid != "" {
 			return nil, &SummaryError{Plan: w.plan, Err: errors.New(w.plan.Invalid)}
+		}
+		if err := w.see(); err != nil {
+			return nil, err
 		}
 		if !w.plan.Clear {
 			return w, nil

@@ -55,6 +55,9 @@ func (w *walk) profiles(ctx context.Context, providerID string) (all, order []Pr
 func (w *walk) visit(ctx context.Context, i int) (candidate, Verdict, error) {
 	m := w.chain[i]
 	c := candidate{model: m, position: i + 1, left: len(w.chain) - 1 - i, endpoint: w.ask.Config.Providers[m.Provider]}
+	if no := w.blind(m); no != nil {
+		return c, *no, nil
+	}
 	all, order, usage, err := w.profiles(ctx, m.Provider)
 	if err != nil {
 		return c, Verdict{}, err
@@ -66,6 +69,9 @@ func (w *walk) visit(ctx context.Context, i int) (candidate, Verdict, error) {
 	s.ProbeUsed = w.probed[m.Provider]
 	s.LastProbe = w.throttle.Last(w.ask.Agent, m.Provider)
 	s.Cached, _ = w.refused.Lookup(w.ask.Session, m, now)
+	if w.sight == SightLent {
+		return c, w.ungated(s), nil
+	}
 	v := Visit(s, now)
 	if v.Do == Probe && c.position == 1 && !w.throttle.Take(w.ask.Agent, m.Provider, now) {
 		s.LastProbe = now // another turn was quicker (11.4)
@@ -145,13 +151,13 @@ func (w *walk) mayRepeat(err error) bool {
 // attempt, the profile's windows, the decision.
 func (w *walk) call(ctx context.Context, c candidate, v Verdict, p Profile) (*answer, Class, error) {
 	started := w.Now()
-	if c.model == w.plan.Primary && w.ask.Kind == Chat {
+	if c.model == w.plan.Primary && w.ask.Kind == Chat && w.sight != SightLent {
 		w.probes.Mark(w.ask.Session, c.model, started) // when the attempt starts, not when it is planned [T14]
 	}
 	streamed := false
 	call := provider.Call{
 		Endpoint: c.endpoint, Model: c.model.Name, Profile: string(p.ID), Key: p.Key, Session: string(w.ask.Session),
-		System: w.ask.System, Messages: w.messages(), Tools: w.offer(), Limits: w.limits(c, started),
+		System: w.ask.System, Messages: w.messages(), Tools: w.offer(), Think: w.ask.Think, Limits: w.limits(c, started),
 	}
 	if p.Type != APIKey {
 		call.Auth = provider.Bearer

@@ -33,7 +33,7 @@ func (w *walk) pause(ctx context.Context, c candidate, d time.Duration) (again b
 // switched tells whether the user's choice has left the candidate that runs. A
 // choice that came back to what runs is none, and its flag is done with (17.2).
 func (w *walk) switched(ctx context.Context, c candidate) bool {
-	if w.ask.Kind != Chat || w.deed.rounds > 0 { // not between a tool and what is made of it (17.2)
+	if w.ask.Kind != Chat || w.sight == SightLent || w.deed.rounds > 0 { // not between a tool and what is made of it (17.2)
 		return false
 	}
 	row, err := w.Selections.Selection(ctx, w.ask.Session)
@@ -60,7 +60,7 @@ func (w *walk) switched(ctx context.Context, c candidate) bool {
 // from. A later candidate is jumped to; what the walk cannot reach any more is
 // errRestart [M30, failover.md 17.3].
 func (w *walk) follow(ctx context.Context, i int) (int, error) {
-	if w.ask.Kind != Chat {
+	if w.ask.Kind != Chat || w.sight == SightLent { // the choice is for the turns that the session's own models take
 		return i, nil
 	}
 	row, err := w.Selections.Selection(ctx, w.ask.Session)

@@ -14,6 +14,7 @@ type walk struct {
 	chain    []Model
 	row      Selection // the stored selection as this walk last knew it
 	book     Book
+	sight    Sight // how it deals with pictures
 	attempts []Attempt
 	probed   map[string]bool // providers whose transient probe of this run is used up [M29]
 	deadline time.Time       // of the run; zero: none
@@ -49,7 +50,7 @@ func (w *walk) walk(ctx context.Context) (*Outcome, error) {
 			return nil, context.Cause(ctx)
 		}
 		w.remember(c, verdict, class)
-		move := Advance(class, c.left)
+		move := w.advance(class, c.left)
 		if errors.Is(err, ErrRunDeadline) {
 			move = Stop // no candidate is begun with no time [I13]
 		}
@@ -98,9 +99,9 @@ func (w *walk) answered(ctx context.Context, c candidate, reply *answer) (*Outco
 	}
 	w.missed(c)
 	out := &Outcome{Reply: *reply.reply, Used: c.model, Profile: reply.profile, Plan: w.plan, Attempts: w.attempts,
-		Said: w.deed.said, Acted: w.deed.acted, Context: reply.reply.Tokens.Input + reply.reply.Tokens.Output}
+		Sight: w.sight, Said: w.deed.said, Acted: w.deed.acted, Context: reply.reply.Tokens.Input + reply.reply.Tokens.Output}
 	out.Reply.Tokens = w.deed.spent.Plus(out.Reply.Tokens)
-	if w.ask.Kind != Chat {
+	if w.ask.Kind != Chat || w.sight == SightLent {
 		return out, nil
 	}
 	if !w.plan.Announces() {
@@ -128,7 +129,7 @@ func (w *walk) remember(c candidate, v Verdict, class Class) {
 	if v.Transient && !FreesSlot(class.Reason) {
 		w.probed[c.model.Provider] = true
 	}
-	if c.position > 1 { // primaries are never passed over for a refusal [M12]
+	if c.position > 1 && w.sight != SightLent { // primaries are never passed over for a refusal [M12]
 		w.refused.Mark(w.ask.Session, c.model, class.Reason, w.ask.Config.SkipTTL, w.Now())
 	}
 }
@@ -137,7 +138,7 @@ func (w *walk) remember(c candidate, v Verdict, class Class) {
 // a window that blocks one of its models [M33].
 func (w *walk) summary(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	e := &SummaryError{Attempts: w.attempts, Plan: w.plan, Err: w.last, Said: w.deed.said, Acted: w.deed.acted}
+	e := &SummaryError{Attempts: w.attempts, Plan: w.plan, Sight: w.sight, Err: w.last, Said: w.deed.said, Acted: w.deed.acted}
 	orders := map[string][]Profile{}
 	usages := map[string]map[ProfileID]Usage{}
 	for _, m := range w.chain {

@@ -16,6 +16,10 @@ func (e *SummaryError) Error() string {
 	attempts := perCandidate(e.Attempts)
 	parts := make([]string, 0, len(attempts))
 	for _, a := range attempts {
+		if e.Sight == SightLent { // told without reasons (21.A.3)
+			parts = append(parts, fmt.Sprintf("%s: %s", a.Model, a.said()))
+			continue
+		}
 		parts = append(parts, a.line())
 	}
 	switch {
@@ -27,6 +31,8 @@ func (e *SummaryError) Error() string {
 		return "no model was asked"
 	case len(parts) == 1:
 		return parts[0]
+	case e.Sight == SightLent:
+		return fmt.Sprintf("all %d image models failed: %s", len(parts), strings.Join(parts, " | "))
 	}
 	return fmt.Sprintf("all %d models failed: %s", len(parts), strings.Join(parts, " | "))
 }
@@ -38,6 +44,20 @@ func (e *SummaryError) Unwrap() error { return e.Err }
 // for a refused credential how to mend it (4.4).
 func (a Attempt) line() string {
 	word := a.word()
+	s := fmt.Sprintf("%s: %s", a.Model, a.said())
+	if word != "" {
+		s += " (" + word + ")"
+	}
+	if a.refused() {
+		if cmd := a.mend(); cmd != "" {
+			s += ", mend it with: " + cmd
+		}
+	}
+	return s
+}
+
+// said is what a candidate's failure says of itself.
+func (a Attempt) said() string {
 	text := a.Detail
 	switch {
 	case text != "":
@@ -51,16 +71,7 @@ func (a Attempt) line() string {
 	if a.Skipped != "" {
 		text = "skipped: " + text
 	}
-	s := fmt.Sprintf("%s: %s", a.Model, text)
-	if word != "" {
-		s += " (" + word + ")"
-	}
-	if a.refused() {
-		if cmd := a.mend(); cmd != "" {
-			s += ", mend it with: " + cmd
-		}
-	}
-	return s
+	return text
 }
 
 // refused tells whether a credential was the fault.
