@@ -129,18 +129,24 @@ CREATE INDEX outbox_owed ON outbox (channel, account, conversation, thread, seq)
 CREATE INDEX outbox_by_age ON outbox (created);
 CREATE INDEX outbox_by_message ON outbox (message_id) WHERE message_id <> '';
 
--- The story of the runs, one row per step [I10].
+-- The story of the runs, one row per step [I10]. model is provider/model of an
+-- attempt or a skip, reason the class of its failure: what is searched for.
 CREATE TABLE steps (
     id      INTEGER PRIMARY KEY,
     at      INTEGER NOT NULL,
     session TEXT NOT NULL,
     run     TEXT NOT NULL,
     what    TEXT NOT NULL,
-    step    TEXT NOT NULL
+    step    TEXT NOT NULL,
+    model   TEXT NOT NULL DEFAULT '',
+    reason  TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX steps_by_session ON steps (session);
 CREATE INDEX steps_by_run ON steps (run);
 CREATE INDEX steps_by_age ON steps (at);
+CREATE INDEX steps_by_model ON steps (model, id) WHERE model <> '';
+CREATE INDEX steps_by_reason ON steps (reason, id, model) WHERE reason <> '';
+CREATE INDEX steps_by_kind ON steps (what, id) WHERE what NOT IN ('attempt', 'decision');
 
 -- People who asked to be let in [P1], and those who were [P2]: approved > 0.
 CREATE TABLE pairings (
@@ -326,3 +332,59 @@ CREATE TABLE budget_news (
     at     INTEGER NOT NULL,
     PRIMARY KEY (budget, start, share)
 ) STRICT, WITHOUT ROWID;
+
+-- One row for each run of the journal, kept with its steps: what the operator's
+-- lists read. outcome is answered, failed, changed or open; models are
+-- provider/model; reason is the class of the first failure.
+CREATE TABLE run_log (
+    seq       INTEGER PRIMARY KEY,
+    run       TEXT NOT NULL UNIQUE,
+    session   TEXT NOT NULL,
+    agent     TEXT NOT NULL,
+    kind      TEXT NOT NULL,
+    began     INTEGER NOT NULL,
+    ended     INTEGER NOT NULL,
+    outcome   TEXT NOT NULL,
+    requested TEXT NOT NULL,
+    answered  TEXT NOT NULL,
+    reason    TEXT NOT NULL,
+    attempts  INTEGER NOT NULL,
+    skips     INTEGER NOT NULL,
+    probes    INTEGER NOT NULL
+) STRICT;
+CREATE INDEX run_log_by_session ON run_log (session, seq);
+CREATE INDEX run_log_by_answer ON run_log (answered, seq);
+CREATE INDEX run_log_by_age ON run_log (began);
+-- Those that somebody looks for: the others are healthy and many.
+CREATE INDEX run_log_by_reason ON run_log (reason, seq) WHERE reason <> '';
+CREATE INDEX run_log_by_outcome ON run_log (outcome, seq) WHERE outcome <> 'answered';
+CREATE INDEX run_log_by_kind ON run_log (kind, seq) WHERE kind <> 'chat';
+
+-- From when to when one model answered a session without a break; model is ''
+-- while none did. The last of a session grows with its runs.
+CREATE TABLE stretches (
+    id      INTEGER PRIMARY KEY,
+    session TEXT NOT NULL,
+    agent   TEXT NOT NULL,
+    model   TEXT NOT NULL,
+    reason  TEXT NOT NULL,
+    began   INTEGER NOT NULL,
+    ended   INTEGER NOT NULL,
+    turns   INTEGER NOT NULL
+) STRICT;
+CREATE INDEX stretches_by_session ON stretches (session, id);
+CREATE INDEX stretches_by_end ON stretches (ended);
+
+-- The changes that operators made over the API, each written before it is done.
+CREATE TABLE operator_acts (
+    id     INTEGER PRIMARY KEY,
+    at     INTEGER NOT NULL,
+    who    TEXT NOT NULL,
+    via    TEXT NOT NULL,
+    what   TEXT NOT NULL,
+    about  TEXT NOT NULL,
+    detail TEXT NOT NULL
+) STRICT;
+
+-- What the operator's chats were answered.
+CREATE INDEX outbox_of_page ON outbox (conversation, seq) WHERE channel = 'page';
