@@ -37,7 +37,7 @@ func TestStick(t *testing.T) {
 	}{
 		{"no pin stored: the first is pinned, source auto (sc-098)", Pin{}, abc, nil, 0, false, autoPin("a", 0)},
 		{"a pin stays although another was used longer ago: no rotation per request (sc-099)", autoPin("a", 0), stored("b", "c", "a"), nil, 0, false, autoPin("a", 0)},
-		{"a completed compaction moves to the next profile and stores its count (sc-100)", autoPin("a", 0), abc, nil, 1, false, autoPin("b", 1)},
+		{"a completed compaction moves to the next profile and stores its count (sc-100, session-12)", autoPin("a", 0), abc, nil, 1, false, autoPin("b", 1)},
 		{"without a stored count a compaction is not seen", Pin{Profile: "openai:a", Source: Auto, Compactions: -1}, abc, nil, 1, false, autoPin("a", 1)},
 		{"a new session moves to the next profile (sc-102)", autoPin("a", 0), abc, nil, 0, true, autoPin("b", 0)},
 		{"the next one wraps around", autoPin("c", 0), abc, nil, 0, true, autoPin("a", 0)},

@@ -173,7 +173,7 @@ func TestFaultsOfChannels(t *testing.T) {
 
 // "Failure on an active surface ⇒ fail fast; inactive surface (disabled account)
 // ⇒ diagnostic only" [G6].
-func TestABrokenReferenceOfADisabledAccountIsOnlyTold(t *testing.T) {
+func TestABrokenReferenceOfADisabledAccountIsOnlyTold(t *testing.T) { // config-06
 	c, faults := read(oneModel+"channels: {slack: {accounts: {work: {enabled: false, botToken: {source: file, id: nowhere}}}}}", env())
 	if c == nil || len(faults) == 0 || !faults[0].Warning || !strings.Contains(faults[0].Msg, "cannot be read") {
 		t.Errorf("%v", faults)
