@@ -46,6 +46,9 @@ type Turn struct {
 	Timeout time.Duration
 	// Refuse may pass over a candidate of the run: fallback.Ask.Refuse.
 	Refuse func(fallback.Model) *fallback.Verdict
+	// Job and Caps are fallback.Ask's [D20].
+	Job  string
+	Caps []fallback.Cap
 	// To is where the answer is posted; the zero Address: nowhere.
 	To channels.Address
 	// Judge decides what becomes of an answer; nil: it is kept and posted as it
@@ -124,7 +127,7 @@ func (b *Bot) background(lane, caller context.Context, t Turn) (res Result, err 
 	text := t.Text
 	t.Text = told
 	ask, sess, err := b.ask(ctx, cfg, res.Turn, t)
-	ask.Channel, ask.Refuse = t.Channel, t.Refuse
+	ask.Channel, ask.Refuse, ask.Job, ask.Caps = t.Channel, t.Refuse, t.Job, t.Caps
 	if err == nil {
 		res.Outcome, err = b.think(ctx, cfg, t, sess, &ask)
 	}

@@ -65,6 +65,8 @@ type Options struct {
 	Speaker Speaker
 	// Past reads that journal back for /why and /status; nil: they do without.
 	Past Past
+	// Spending tells what was spent, for /budget and /status; nil: they do without.
+	Spending Spending
 	// Local are commands of the wiring; they stand in /help with the others.
 	Local []Command
 	// ID makes turn ids and epochs, unique for ever; nil: random ones.

@@ -72,6 +72,7 @@ func builtin() []Command {
 		{Name: "reset", Args: "[model] [text]", Help: "the same as /new", obey: obeyNew},
 		{Name: "stop", Help: "stop the running answer and drop waiting messages", obey: obeyStop},
 		{Name: "auth", Args: "[list | show | order | clear | disable | enable | probe]", Help: "the credentials: how they stand, and what to do with them", obey: obeyAuth},
+		{Name: "budget", Args: "[add <USD> [today | month] [name]]", Help: "what was spent, of how much; add gives more, for owners", obey: obeyBudget},
 		{Name: "compact", Args: "[what matters]", Help: "sum up the conversation so far, to make room", obey: obeyCompact},
 		{Name: "queue", Args: "[mode] [cap:n] [debounce:time] [drop:how] | default", Help: "what becomes of messages that wait", obey: obeyQueue},
 		{Name: "send", Args: "on | off | inherit", Help: "whether I may post here at all; for owners", obey: obeySend},

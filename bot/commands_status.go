@@ -52,6 +52,7 @@ type status struct {
 	History int    // turns that a model sees again
 	Ends    string // when a session of this kind is over by itself, "" never [S12]
 	Windows []window
+	Costs   []string // lines on money
 	Uptime  time.Duration
 	Version string
 	Now     time.Time
@@ -74,6 +75,7 @@ func obeyStatus(ctx context.Context, o *order) (reply, error) {
 	s.Running, s.Waiting = o.lanes.Depth(o.row.Session)
 	s.Ends = o.cfg.Rules.Resets.Say(o.row.In, o.row.Session)
 	s.Windows = o.windows(ctx, s.Chain)
+	s.Costs = o.costs(ctx)
 	return say(sayStatus(s))
 }
 

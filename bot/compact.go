@@ -230,7 +230,7 @@ func (b *Bot) summarise(ctx context.Context, cfg *Config, ask fallback.Ask, all 
 		run := fallback.Ask{
 			Run: fmt.Sprintf("%s-c%d", ask.Run, n), Session: ask.Session, Agent: ask.Agent, Kind: fallback.Compaction,
 			Config: (&Turn{Timeout: compactionTime}).limited(cfg.Fallback), Parent: ask.Parent, Channel: ask.Channel,
-			Compactions: ask.Compactions, System: system,
+			Compactions: ask.Compactions, System: system, Job: ask.Job, Caps: ask.Caps,
 			Messages: []provider.Message{{Role: provider.User, Text: question}},
 		}
 		if m := cfg.CompactionModel; !m.IsZero() {

@@ -328,6 +328,9 @@ func sayStatus(s status) string {
 	default:
 		add("Queue: empty")
 	}
+	for _, line := range s.Costs {
+		add("%s", line)
+	}
 	add("Up for %s", age(s.Uptime))
 	return strings.Join(lines, "\n")
 }

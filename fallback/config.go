@@ -24,8 +24,10 @@ type Config struct {
 	Cooldowns CooldownConfig
 	// Facts are what config says of models, and Blind those of which it says that
 	// they take no pictures; FactsOf reads both.
-	Facts         map[Model]provider.Facts
-	Blind         map[Model]bool
+	Facts map[Model]provider.Facts
+	Blind map[Model]bool
+	// Budgets bound what may be spent [D20].
+	Budgets       []Cap
 	Attempt       provider.Limits // agents.defaults.attempt; Total is unused here
 	MaxToolRounds int             // how often a model may ask for tools in one turn (agents.defaults.maxToolRounds); 0: 24
 	RunTimeout    time.Duration   // agents.defaults.timeoutSeconds; 0: no limit

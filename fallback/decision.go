@@ -30,6 +30,8 @@ type Attempt struct {
 	At        time.Time
 	Took      time.Duration
 	Tokens    provider.Tokens
+	Cost      float64 // US dollars
+	Priced    bool    // Cost is known; it may be nothing
 }
 
 // AttemptFrom is one failed call: where it went, with what, and what came back.
@@ -74,12 +76,15 @@ type Step struct {
 	Session SessionID
 	Agent   AgentID
 	Kind    Kind
-	What    StepKind
-	Attempt *Attempt     // attempt, skip
-	Write   *Write       // override
-	Window  *WindowEvent // cooldown, disabled, blocked
-	Record  *Decision    // decision
-	Tool    *ToolUse     // tool
+	Job     string `json:",omitzero"` // whose run it is
+	// Requested is the model that was to answer, of an attempt.
+	Requested Model `json:",omitzero"`
+	What      StepKind
+	Attempt   *Attempt     // attempt, skip
+	Write     *Write       // override
+	Window    *WindowEvent // cooldown, disabled, blocked
+	Record    *Decision    // decision
+	Tool      *ToolUse     // tool
 }
 
 // StepKind names the kinds of steps, as rehearsal.md R9–R15 name the events.

@@ -38,6 +38,10 @@ type Ask struct {
 	// Refuse may pass over a candidate for a reason of the caller's, such as its
 	// price [D20]: the verdict is then a Skip. nil, or a nil verdict: no objection.
 	Refuse func(Model) *Verdict
+	// Job is the id of the job that the run is of, "" for none; Caps are bounds on
+	// what it may cost, beside the config's budgets [D20].
+	Job  string
+	Caps []Cap
 	// NoProbe: the message itself carried a model directive [T13].
 	NoProbe bool
 	// Wordless: the pictures of the last message are all that it says. A model that
@@ -76,6 +80,8 @@ type Outcome struct {
 	// Acted says that one of them did something that cannot be undone [I8].
 	Said  []provider.Message
 	Acted bool
+	// Bill is what the run's calls have cost, the failed ones too.
+	Bill Bill
 	// Context is how many tokens the last call held, its answer included.
 	Context int64
 	// Since is when the session moved to the fallback that it stands on; zero
@@ -147,6 +153,7 @@ type Runner struct {
 	Vendors     provider.Caller
 	Logins      Logins // nil: no login is renewed
 	Journal     Journal
+	Ledger      Ledger // nil: nothing is too expensive
 	Log         *slog.Logger
 	Now         func() time.Time
 	Sleep       func(ctx context.Context, d time.Duration) error

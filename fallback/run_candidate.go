@@ -99,6 +99,9 @@ func (w *walk) tryCandidate(ctx context.Context, c candidate, v Verdict) (*answe
 			if err := w.useTools(ctx, c, ans); err != nil {
 				return nil, Class{Reason: Unknown}, err
 			}
+			if err := w.mayCallAgain(ctx, c); err != nil {
+				return nil, Class{Reason: Budget, Failover: true, Rule: "a budget is spent"}, err
+			}
 			guard++ // the rounds have a bound of their own
 			continue
 		}
@@ -174,10 +177,13 @@ func (w *walk) call(ctx context.Context, c candidate, v Verdict, p Profile) (*an
 	a := w.attempt(c, v, p)
 	a.At, a.Took = started, w.Now().Sub(started)
 	if err == nil {
+		a.bill(reply.Tokens, w.ask.Config.FactsOf(c.model).Price, p.Type == OAuth)
 		err = w.judge(reply)
+	} else {
+		a.Priced = !streamed // what broke off in the middle was paid for, nobody knows how much
 	}
 	if err == nil {
-		a.OK, a.Tokens = true, reply.Tokens
+		a.OK = true
 		w.step(ctx, Step{What: StepAttempt, Attempt: &a})
 		if err := w.usage(ctx, c, p, nil); err != nil {
 			w.Log.Error("success not recorded", "profile", p.ID, "err", err)

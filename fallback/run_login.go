@@ -41,6 +41,7 @@ func (w *walk) send(ctx context.Context, c candidate, v Verdict, p Profile, call
 	first := w.attempt(c, v, p)
 	first.At, first.Took = started, w.Now().Sub(started)
 	first.fail(meaning(err), err)
+	first.Priced = true
 	w.step(ctx, Step{What: StepAttempt, Attempt: &first})
 	if err := w.freshen(ctx, c, p, &call, call.Key); err != nil {
 		return nil, err

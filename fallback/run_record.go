@@ -11,6 +11,14 @@ import (
 // step hands one line of the run's story to the journal [I10].
 func (w *walk) step(ctx context.Context, s Step) {
 	s.At, s.Run, s.Session, s.Agent, s.Kind = w.Now(), w.ask.Run, w.ask.Session, w.ask.Agent, w.ask.Kind
+	s.Job = w.ask.Job
+	if s.What == StepAttempt {
+		s.Requested = w.plan.Requested
+		if s.Requested.IsZero() { // a trial has no plan
+			s.Requested = s.Attempt.Model
+		}
+		w.bill.add(*s.Attempt)
+	}
 	if s.Attempt != nil && !s.Attempt.At.IsZero() {
 		s.At = s.Attempt.At.Add(s.Attempt.Took)
 	}

@@ -1,13 +1,20 @@
 package fallback
 
-// refuse asks the ask's own rule about a candidate that would be tried: what it
-// may cost, whether its server is up. Its verdict stands for this run alone
-// [D20, R39].
-func (w *walk) refuse(c candidate, v Verdict) Verdict {
-	if v.Do == Skip || w.ask.Refuse == nil {
+import "context"
+
+// refuse asks the ask's own rule about a candidate that would be tried, whether
+// its server is up for one, and then the caps of what may be spent. Their verdict
+// stands for this run alone [D20, R39].
+func (w *walk) refuse(ctx context.Context, c candidate, v Verdict) Verdict {
+	if v.Do == Skip {
 		return v
 	}
-	if no := w.ask.Refuse(c.model); no != nil {
+	if w.ask.Refuse != nil {
+		if no := w.ask.Refuse(c.model); no != nil {
+			return *no
+		}
+	}
+	if no := w.tooDear(ctx, c); no != nil {
 		return *no
 	}
 	return v

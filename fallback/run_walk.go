@@ -20,6 +20,7 @@ type walk struct {
 	deadline time.Time       // of the run; zero: none
 	last     error           // the last candidate's own error
 	deed     deed            // what the candidate that runs has done so far
+	bill     Bill            // of all calls of this walk
 }
 
 // walk tries the candidates one after the other, never side by side (1.3).
@@ -32,7 +33,7 @@ func (w *walk) walk(ctx context.Context) (*Outcome, error) {
 		if err != nil {
 			return nil, err
 		}
-		if verdict = w.refuse(c, verdict); verdict.Do == Skip {
+		if verdict = w.refuse(ctx, c, verdict); verdict.Do == Skip {
 			w.skip(ctx, c, verdict)
 			continue
 		}
@@ -99,7 +100,7 @@ func (w *walk) answered(ctx context.Context, c candidate, reply *answer) (*Outco
 	}
 	w.missed(c)
 	out := &Outcome{Reply: *reply.reply, Used: c.model, Profile: reply.profile, Plan: w.plan, Attempts: w.attempts,
-		Sight: w.sight, Said: w.deed.said, Acted: w.deed.acted, Context: reply.reply.Tokens.Input + reply.reply.Tokens.Output}
+		Sight: w.sight, Said: w.deed.said, Acted: w.deed.acted, Bill: w.bill, Context: reply.reply.Tokens.Input + reply.reply.Tokens.Output}
 	out.Reply.Tokens = w.deed.spent.Plus(out.Reply.Tokens)
 	if w.ask.Kind != Chat || w.sight == SightLent {
 		return out, nil

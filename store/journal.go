@@ -37,6 +37,7 @@ type journal struct {
 
 	mu      sync.Mutex
 	waiting []keptStep
+	bills   bills
 	dropped int
 	behind  bool // the last flush failed, and that was reported
 	closed  bool
@@ -49,8 +50,8 @@ type keptStep struct {
 	step               []byte
 }
 
-func newJournal(f *file, log *slog.Logger) *journal {
-	j := &journal{file: f, log: log, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+func newJournal(f *file, log *slog.Logger, owed bills) *journal {
+	j := &journal{file: f, log: log, bills: owed, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	go j.run()
 	return j
 }
@@ -76,6 +77,9 @@ func (j *journal) Record(_ context.Context, s fallback.Step) {
 		j.dropped += journalRoom / 4
 	}
 	j.waiting = append(j.waiting, keptStep{millis(s.At), string(s.Session), s.Run, string(s.What), text})
+	if s.What == fallback.StepAttempt && s.Attempt != nil {
+		j.bills.add(callOf(s))
+	}
 	select {
 	case j.wake <- struct{}{}:
 	default:
@@ -111,8 +115,9 @@ func (j *journal) flush(ctx context.Context) error {
 	j.mu.Lock()
 	batch := j.waiting
 	j.waiting = nil
+	calls := j.bills.take()
 	j.mu.Unlock()
-	if len(batch) == 0 {
+	if len(batch) == 0 && len(calls) == 0 {
 		return nil
 	}
 	err := j.file.write(ctx, "write journal", func(t *tx) error {
@@ -121,11 +126,18 @@ func (j *journal) flush(ctx context.Context) error {
 				return err
 			}
 		}
+		for i := range calls {
+			if err := calls[i].put(t); err != nil {
+				return err
+			}
+		}
 		return nil
 	})
-	if err != nil {
-		j.mu.Lock()
-		defer j.mu.Unlock()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err == nil {
+		j.bills.written()
+	} else {
 		j.waiting = append(batch, j.waiting...)
 		if over := len(j.waiting) - journalRoom; over > 0 {
 			j.waiting = j.waiting[over:]

@@ -30,6 +30,7 @@ type DB struct {
 	lock    *lock
 	agents  *agents
 	journal *journal
+	totals  totals
 	closing sync.Once
 }
 
@@ -64,7 +65,11 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 			return nil, errors.Join(err, main.close(), l.release())
 		}
 	}
-	d.journal = newJournal(main, d.log)
+	var owed bills
+	if err := owed.begin(ctx, main); err != nil {
+		return nil, errors.Join(err, main.close(), l.release())
+	}
+	d.journal = newJournal(main, d.log, owed)
 	return d, nil
 }
 

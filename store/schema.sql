@@ -276,7 +276,7 @@ CREATE INDEX media_by_age ON media (at);
 -- tried a credential. cost is in billionths of a US dollar; priced is 0 when
 -- nobody knows the price. requested is the model that was to answer.
 CREATE TABLE ledger (
-    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    id          INTEGER PRIMARY KEY,
     at          INTEGER NOT NULL,
     purpose     TEXT NOT NULL,
     agent       TEXT NOT NULL,
@@ -313,9 +313,11 @@ CREATE TABLE ledger_hours (
     PRIMARY KEY (hour, purpose, agent, provider, model, job)
 ) STRICT, WITHOUT ROWID;
 
--- What people gave a budget on top, for the period that begins at start.
+-- What people gave a budget on top, for the period that begins at start. key is
+-- the message that said so, which counts once.
 CREATE TABLE budget_raises (
     id     INTEGER PRIMARY KEY,
+    key    TEXT NOT NULL UNIQUE,
     budget TEXT NOT NULL,
     start  INTEGER NOT NULL,
     amount INTEGER NOT NULL,

@@ -95,7 +95,7 @@ func TestNoStatementOfATurnScans(t *testing.T) {
 	}
 	stepsOfDB(t, d, StepFilter{Session: mainSession})
 	stepsOfDB(t, d, StepFilter{Run: "m1"})
-	if _, err := d.Prune(t.Context(), noon, Retention{time.Hour, time.Hour, time.Hour, 10}); err != nil {
+	if _, err := d.Prune(t.Context(), noon, Retention{time.Hour, time.Hour, time.Hour, 10, 0}); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Consume(t.Context(), mainSession); err != nil {

@@ -17,6 +17,7 @@ type Retention struct {
 	Posts    time.Duration // outbox rows, sent or refused, after they were written
 	Steps    time.Duration // of the journal
 	MaxSteps int64         // newest steps that are kept at most; 0: no such bound
+	Ledger   time.Duration // calls and what they cost
 }
 
 // pruneBatch is the number of rows that one transaction deletes: a turn never
@@ -38,6 +39,11 @@ func (d *DB) Prune(ctx context.Context, now time.Time, keep Retention) (deleted 
 		sweep(keep.Messages, `DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE ended > 0 AND ended < ? LIMIT ?)`),
 		sweep(keep.Posts, `DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox WHERE created < ? AND state IN ('sent', 'refused') LIMIT ?)`),
 		sweep(keep.Steps, `DELETE FROM steps WHERE id IN (SELECT id FROM steps WHERE at < ? LIMIT ?)`),
+		sweep(keep.Ledger, `DELETE FROM ledger WHERE id IN (SELECT id FROM ledger WHERE at < ? LIMIT ?)`),
+		sweep(keep.Ledger, `DELETE FROM ledger_hours WHERE (hour, purpose, agent, provider, model, job) IN
+			(SELECT hour, purpose, agent, provider, model, job FROM ledger_hours WHERE hour < ? LIMIT ?)`),
+		sweep(keep.Ledger, `DELETE FROM budget_raises WHERE id IN (SELECT id FROM budget_raises WHERE start < ? LIMIT ?)`),
+		sweep(keep.Ledger, `DELETE FROM budget_news WHERE (budget, start, share) IN (SELECT budget, start, share FROM budget_news WHERE start < ? LIMIT ?)`),
 	); err != nil {
 		return deleted, err
 	}
