@@ -48,6 +48,7 @@ type keptStep struct {
 	at                 int64
 	session, run, what string
 	step               []byte
+	log                logged
 }
 
 func newJournal(f *file, log *slog.Logger, owed bills) *journal {
@@ -76,7 +77,7 @@ func (j *journal) Record(_ context.Context, s fallback.Step) {
 		j.waiting = append(j.waiting[:0], j.waiting[journalRoom/4:]...)
 		j.dropped += journalRoom / 4
 	}
-	j.waiting = append(j.waiting, keptStep{millis(s.At), string(s.Session), s.Run, string(s.What), text})
+	j.waiting = append(j.waiting, keptStep{millis(s.At), string(s.Session), s.Run, string(s.What), text, loggedOf(s)})
 	if s.What == fallback.StepAttempt && s.Attempt != nil {
 		j.bills.add(callOf(s))
 	}
@@ -121,10 +122,16 @@ func (j *journal) flush(ctx context.Context) error {
 		return nil
 	}
 	err := j.file.write(ctx, "write journal", func(t *tx) error {
-		for _, s := range batch {
-			if _, err := t.exec(`INSERT INTO steps (at, session, run, what, step) VALUES (?,?,?,?,?)`, s.at, s.session, s.run, s.what, string(s.step)); err != nil {
+		log := make([]logged, len(batch))
+		for i, s := range batch {
+			log[i] = s.log
+			if _, err := t.exec(`INSERT INTO steps (at, session, run, what, step, model, reason) VALUES (?,?,?,?,?,?,?)`,
+				s.at, s.session, s.run, s.what, string(s.step), s.log.model, s.log.failure); err != nil {
 				return err
 			}
+		}
+		if err := t.logRuns(log); err != nil {
+			return err
 		}
 		for i := range calls {
 			if err := calls[i].put(t); err != nil {
