@@ -131,10 +131,12 @@ func (c *compiler) compile() *Compiled {
 	out.Maintenance = c.readMaintenance(c.doc.Session.Maintenance)
 	out.DefaultAccounts = c.readDefaultAccounts(out.Accounts)
 	c.readHeartbeats(out)
+	c.readBudgets(out)
 	out.Cron = c.readCron()
 	out.Gateway = c.doc.Gateway.settings(out.Accounts)
 	out.Plans = plansOf(f, &b, c.doc)
 	c.warnSinglePoint(out)
+	c.warnUncounted(out)
 	return out
 }
 

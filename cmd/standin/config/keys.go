@@ -28,6 +28,7 @@ type document struct {
 	Commands commandsKeys  `json:"commands,omitempty" jsonschema_description:"Who may give commands such as /model."`
 	Bindings []bindingKeys `json:"bindings,omitempty" jsonschema_description:"Which agent answers where. Elsewhere the default agent does."`
 	Cron     cronKeys      `json:"cron,omitempty" jsonschema_description:"Jobs that run at a time (standin cron add)."`
+	Budgets  []budgetKeys  `json:"budgets,omitempty" jsonschema_description:"How much may be spent. Once one is used up, models that cost money are passed over."`
 	Tools    toolsKeys     `json:"tools,omitempty" jsonschema_description:"What agents may do beside answering."`
 	MCP      mcpKeys       `json:"mcp,omitempty" jsonschema_description:"Servers that bring more tools along."`
 	Gateway  gatewayKeys   `json:"gateway,omitempty" jsonschema_description:"Where standin listens: for /healthz and /readyz, and for Slack in mode http."`

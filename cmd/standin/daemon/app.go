@@ -48,6 +48,9 @@ type Parts struct {
 	// Environ is what of the environment a program may see that brings tools along:
 	// PATH, HOME and the like as NAME=value.
 	Environ []string
+	// Notify hears of budgets that fill up, beside the log; nil: nobody does. It
+	// must not block for long.
+	Notify func(BudgetNews)
 }
 
 // App is the daemon: every room, wired.
@@ -61,6 +64,7 @@ type App struct {
 	fleet   *fleet
 	beats   *heartbeat.Runner   // nil in a rehearsal
 	jobs    *cronjobs.Scheduler // nil in a rehearsal, whose clock is its own
+	watch   *budgetWatch        // nil in a rehearsal
 	hub     *mcp.Hub            // nil in a rehearsal, which runs no programs
 	tools   atomic.Pointer[toolRoom]
 	stops   []stop
@@ -101,11 +105,16 @@ func New(ctx context.Context, p Parts) (*App, error) {
 	}
 
 	journal := journals{db.Journal(), p.Witness}
+	if p.Staging == nil {
+		a.watch = a.newWatch()
+		journal[2] = a.watch // behind the store: what it looks at is there
+	}
 	a.runner = &fallback.Runner{
 		Selections:  db,
 		Credentials: liveCredentials{a},
 		Vendors:     p.Vendors,
 		Journal:     journal,
+		Ledger:      db,
 		Log:         p.Log,
 		Now:         p.Now,
 		Sleep:       p.Sleep,
@@ -146,6 +155,7 @@ func New(ctx context.Context, p Parts) (*App, error) {
 		Keyring:     keyring{liveCredentials{a}},
 		Journal:     journal,
 		Past:        Past{db},
+		Spending:    db,
 		Local:       p.Local,
 		Tools:       func() []tools.Tool { return a.tools.Load().all() },
 		Speaker:     voice{func() config.Voice { return a.Config().Voice }},
@@ -180,6 +190,9 @@ func (a *App) Start(ctx context.Context) error {
 	if a.hub != nil {
 		a.startTools(a.Config())
 		a.onStop("tool servers", a.closeTools)
+	}
+	if a.watch != nil {
+		a.startWatch(ctx)
 	}
 	if err := a.Bot.Start(ctx); err != nil {
 		return errors.Join(err, a.Close())
@@ -248,6 +261,7 @@ var retention = store.Retention{
 	Posts:    7 * 24 * time.Hour,
 	Steps:    30 * 24 * time.Hour,
 	MaxSteps: 1_000_000,
+	Ledger:   400 * 24 * time.Hour, // a year can be compared with the one before
 }
 
 // maintain forgets conversations as session.maintenance says [S15].
@@ -375,7 +389,7 @@ func (c liveCredentials) Update(ctx context.Context, a fallback.AgentID, p fallb
 }
 
 // journals is a journal that others read along.
-type journals [2]fallback.Journal
+type journals [3]fallback.Journal
 
 // Record hands the step to each.
 func (j journals) Record(ctx context.Context, s fallback.Step) {
