@@ -62,6 +62,7 @@ type Turn struct {
 	rows    []int64           // the inbox rows that it answers
 	tainted bool              // Text holds strangers' words beside the sender's
 	before  []Entry           // stands in front of the session's own history
+	images  []provider.Image  // shown with Text
 }
 
 // Verdict is what becomes of a background run's answer.

@@ -84,6 +84,7 @@ type Bot struct {
 	bundles   *bundles
 	outbox    *outbox
 	leftovers *leftovers
+	fetches   fetches
 	ledger    ledger
 	started   time.Time
 
@@ -179,6 +180,7 @@ func (b *Bot) dispatch(ctx context.Context, cfg *Config, row Accepted) {
 	case toObey:
 		b.obey(ctx, cfg, row, call)
 	case toAnswer:
+		b.fetch(cfg, row)
 		b.answer(cfg, request{row: row, text: policy.WithFiles(b.inline(ctx, cfg, row), row.In.Files),
 			ambient: row.In.Unasked && cfg.Rules.Speech.RoomEvents})
 	}
@@ -278,6 +280,9 @@ func (b *Bot) Stop(ctx context.Context) error {
 		err = e
 	}
 	if e := b.within(ctx, lastMoment, b.leftovers.rest); err == nil {
+		err = e
+	}
+	if e := b.within(ctx, lastMoment, b.fetches.rest); err == nil {
 		err = e
 	}
 	if err != nil {

@@ -45,6 +45,8 @@ type Config struct {
 	ContextTokens   int64
 	// Voice says which answers are spoken (messages.tts) [G39].
 	Voice Voice
+	// Media bounds what is made of files that come with messages [G40].
+	Media MediaConfig
 	// Tools bound what a turn's model may use (tools.*) [G36].
 	Tools ToolConfig
 	// Version of the daemon, for /status.
@@ -89,6 +91,7 @@ func Defaults() Config {
 		Notices:         NoticesAll,
 		ResetKeepsModel: true,
 		DrainTimeout:    20 * time.Second,
+		Media:           MediaConfig{MaxBytes: 5 << 20, Keep: 7 * 24 * time.Hour},
 		Tools:           ToolConfig{On: true, Limits: tools.DefaultLimits},
 	}
 }

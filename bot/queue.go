@@ -71,7 +71,9 @@ func (b *Bot) steer(ctx context.Context, r *request) string {
 	}
 	q := b.queueOf(ctx, r.row)
 	var said []string
-	b.lanes.Gather(r.row.Session, func(queued []*request) bool { return !alone(queued) && policy.Steers(q, places(r, queued)) }, func(w request) {
+	b.lanes.Gather(r.row.Session, func(queued []*request) bool {
+		return !alone(queued) && !withFiles(queued) && policy.Steers(q, places(r, queued))
+	}, func(w request) {
 		r.with = append(r.with, w.rows()...) // the message that began the turn stays the one that is answered
 		r.text = policy.Joined([]string{r.text, w.prompt()})
 		said = append(said, w.prompt())
@@ -82,6 +84,14 @@ func (b *Bot) steer(ctx context.Context, r *request) string {
 // alone tells of requests that no other may be answered with.
 func alone(queued []*request) bool {
 	return slices.ContainsFunc(queued, func(r *request) bool { return r.compact != nil })
+}
+
+// withFiles tells of requests that came with files: a running turn cannot be shown
+// them any more, the next one can.
+func withFiles(queued []*request) bool {
+	return slices.ContainsFunc(queued, func(r *request) bool {
+		return slices.ContainsFunc(r.rows(), func(row Accepted) bool { return len(row.In.Files) > 0 })
+	})
 }
 
 // places are where a request and those that wait behind it were written.

@@ -27,7 +27,7 @@ func TestDebounce(t *testing.T) { // S32, queue-10, slot-10
 		image.Files = []channels.File{{Name: "cat.png", Type: "image/png"}}
 		h.post(image)
 		h.settle()
-		h.wantTexts(t, "echo: a\nb", "echo: [attached: cat.png (image/png)]", "echo: mine")
+		h.wantTexts(t, "echo: a\nb", "echo: [image: cat.png]\n[cat.png is not shown to you: standin was restarted before it had been fetched; send it again]", "echo: mine")
 		if p := h.room.Posted()[0]; p.ReplyTo != "m2" {
 			t.Errorf("the batch's answer refers to %q", p.ReplyTo)
 		}

@@ -59,12 +59,13 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 		}
 	}()
 	asked := b.Now()
-	prompt := r.prompt()
+	files := b.attachments(ctx, r)
+	prompt := files.with(r.prompt(), turn)
 	around := b.surround(ctx, cfg, r, prompt)
 	t := Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: around.text,
-		in: &in, rows: r.ids(), tainted: around.text != prompt, before: around.before}
+		in: &in, rows: r.ids(), tainted: around.text != prompt || files.foreign(), before: around.before, images: files.images}
 	ask, sess, err := b.ask(ctx, cfg, turn, t)
-	ask.NoProbe = r.noProbe
+	ask.NoProbe, ask.Wordless = r.noProbe, files.wordless
 	e = Ending{Session: r.row.Session, Epoch: sess.Epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: prompt, At: asked}}}
 	aloud := b.speech(cfg, r, sess, ask.Tools)
 	ask.System = instructions(ask.System, aloud.hint())
@@ -125,6 +126,7 @@ func (b *Bot) ask(ctx context.Context, cfg *Config, turn string, t Turn) (_ fall
 	if sess.Aborted && t.Kind == fallback.Chat {
 		hint = hintAborted // [S34]
 	}
+	t.tainted = t.tainted || showsDocument(history)
 	at := b.place(ctx, cfg, turn, t)
 	box := b.toolbox(cfg, at, t)
 	offered := fallback.Tools(nil)
@@ -137,7 +139,7 @@ func (b *Bot) ask(ctx context.Context, cfg *Config, turn string, t Turn) (_ fall
 		Model: t.Model, Fallbacks: t.Fallbacks, Listed: t.Listed, Parent: parent, Channel: channel,
 		Compactions: sess.Compactions, NewSession: sess.Turns == 0,
 		System:   instructions(cfg.Agents[t.Agent].System, b.workspace(ctx, at, t.Light), system, b.today(t.Agent), t.System, hint),
-		Messages: conversation(history, t.Text, offered != nil),
+		Messages: shown(conversation(history, t.Text, offered != nil), t.images),
 	}, sess, err
 }
 

@@ -85,6 +85,8 @@ func what(c fallback.Cause) string {
 		return "This took longer than one answer may take, so I stopped it."
 	case fallback.CauseSwitching:
 		return "The model was changed several times while I was answering, so I stopped."
+	case fallback.CauseBlind:
+		return fmt.Sprintf("I cannot look at pictures here: %s takes text alone, and no model that sees is set for them.", model)
 	case fallback.CauseMixed:
 		return "No model could answer: " + tried(c) + "."
 	}
@@ -166,6 +168,8 @@ func next(c fallback.Cause) string {
 		return "Please try again, perhaps with a smaller question." + back
 	case fallback.CauseNetwork, fallback.CauseUnreachable, fallback.CauseMixed:
 		return "Please try again in a few minutes; /status tells more." + back
+	case fallback.CauseBlind:
+		return "Tell me in words what is in it, or choose a model that sees with /model. Whoever runs this bot can name one in agents.defaults.imageModel; if the model does see, models.providers has to say so (input: [text, image])."
 	case fallback.CauseSwitching:
 		return "Please send your message again."
 	}

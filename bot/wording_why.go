@@ -311,6 +311,8 @@ func skipped(e StoryEvent) string {
 		return "its credential was refused a short while before"
 	case fallback.SkipOperator:
 		return "its credential was switched off by hand"
+	case fallback.SkipBlind:
+		return "it cannot be shown pictures"
 	case fallback.SkipBudget:
 		return "the spending limit is reached"
 	}

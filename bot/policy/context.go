@@ -74,11 +74,18 @@ func oneLine(text string, n int) string {
 	return Short(strings.NewReplacer("[", "(", "]", ")").Replace(text), n)
 }
 
+// Plain is text as it may stand inside a bracketed remark of ours.
+func Plain(text string) string { return oneLine(text, 300) }
+
 // WithFiles names the files that came with a message behind its text, so that a
 // model which cannot see them can say so.
 func WithFiles(text string, files []channels.File) string {
 	for _, f := range files {
 		name := f.Name
+		if strings.HasPrefix(f.Type, "image/") {
+			text = strings.TrimSpace(text + "\n[image: " + oneLine(name, 120) + "]")
+			continue
+		}
 		if f.Type != "" {
 			name += " (" + f.Type + ")"
 		}
