@@ -312,12 +312,17 @@ func renewed(s fallback.Selection, drop bool) fallback.Selection {
 
 // Reset is sessions.reset: /new without a chat [D4].
 func (b *Bot) Reset(ctx context.Context, s fallback.SessionID) error {
+	return b.ResetBy(ctx, "", s)
+}
+
+// ResetBy is Reset with the name of who did it, for the record.
+func (b *Bot) ResetBy(ctx context.Context, who string, s fallback.SessionID) error {
 	sel, err := b.Store.Selection(ctx, s)
 	if err != nil {
 		return err
 	}
 	cfg := b.Config()
-	o := &order{Bot: b, row: Accepted{Session: s}, name: "sessions.reset", sel: sel}
+	o := &order{Bot: b, row: Accepted{Session: s, In: channels.Inbound{From: channels.User{Name: who}}}, name: "sessions.reset", sel: sel}
 	drops := b.dropWaiting(s, ErrAborted)
 	err = o.apply(ctx, reply{renew: &Renewal{Session: s, Epoch: b.ID(), Drop: !cfg.ResetKeepsModel}, drops: drops})
 	if err != nil {
@@ -340,6 +345,11 @@ func (o *order) apply(ctx context.Context, r reply) error {
 // does [C10, C16]; "" or "default" frees the session. An error that is not the
 // store's says in words for people why the choice was refused.
 func (b *Bot) Patch(ctx context.Context, s fallback.SessionID, ref string) error {
+	return b.PatchBy(ctx, "", s, ref)
+}
+
+// PatchBy is Patch with the name of who did it, for the record.
+func (b *Bot) PatchBy(ctx context.Context, who string, s fallback.SessionID, ref string) error {
 	cfg := b.Config()
 	sess, err := b.Store.Session(ctx, s)
 	if err != nil {
@@ -352,7 +362,8 @@ func (b *Bot) Patch(ctx context.Context, s fallback.SessionID, ref string) error
 	if err != nil {
 		return err
 	}
-	o := &order{Bot: b, cfg: cfg, row: Accepted{Session: s, Agent: sess.Agent}, name: "sessions.patch", now: b.Now(), sess: sess, sel: sel}
+	o := &order{Bot: b, cfg: cfg, row: Accepted{Session: s, Agent: sess.Agent, In: channels.Inbound{From: channels.User{Name: who}}},
+		name: "sessions.patch", now: b.Now(), sess: sess, sel: sel}
 	if strings.TrimSpace(ref) == "" {
 		ref = wordDefault
 	}
