@@ -210,7 +210,7 @@ func (b *beat) run(ctx context.Context, rep Report, tasks []Task) Report {
 	res, err := b.Bot.Turn(ctx, bot.Turn{
 		ID: b.id, Session: session, Agent: b.agent, Kind: fallback.Heartbeat, Text: text, System: system, Recall: Mark,
 		Model: b.c.Model, Fallbacks: b.c.Fallbacks, Listed: b.c.Listed, Channel: b.channelModel(),
-		Refuse: b.refuse(ctx), Fresh: session != b.base, Light: b.c.Light, Timeout: b.c.timeout(), To: b.place.To,
+		Fresh: session != b.base, Light: b.c.Light, Timeout: b.c.timeout(), To: b.place.To,
 		Judge: func(res bot.Result) bot.Verdict {
 			v = Judge(b.c, b.seen, b.row, res.Text, b.Now())
 			return bot.Verdict{Text: v.Text, Why: string(v.Why), Forget: v.Forget}
@@ -234,7 +234,7 @@ func (b *beat) try(ctx context.Context, rep Report, tasks []Task) Report {
 	text, system := prompt(b.c, b.reason, b.tells(), tasks, b.file, b.start)
 	res, err := b.Bot.Turn(ctx, bot.Turn{
 		ID: b.id, Session: b.session(), Agent: b.agent, Kind: fallback.Heartbeat, Text: policy.WithEvents(lines(b.events), text), System: system,
-		Model: b.c.Model, Fallbacks: b.c.Fallbacks, Listed: b.c.Listed, Channel: b.channelModel(), Refuse: b.refuse(ctx),
+		Model: b.c.Model, Fallbacks: b.c.Fallbacks, Listed: b.c.Listed, Channel: b.channelModel(),
 		Fresh: true, Light: b.c.Light, Timeout: b.c.timeout(),
 		Judge: func(bot.Result) bot.Verdict { return bot.Verdict{Why: string(WhyTrial), Forget: true} },
 	})
@@ -245,20 +245,6 @@ func (b *beat) try(ctx context.Context, rep Report, tasks []Task) Report {
 	}
 	rep.Status, rep.Why, rep.Text, rep.Model = Ran, WhyTrial, res.Text, res.Outcome.Used
 	return rep
-}
-
-// refuse passes over models that may not be paid for [D20]; nil: all may be asked.
-func (b *beat) refuse(ctx context.Context) func(fallback.Model) *fallback.Verdict {
-	if b.Budget == nil {
-		return nil
-	}
-	return func(m fallback.Model) *fallback.Verdict {
-		why := b.Budget.Refuses(ctx, b.agent, b.c, m)
-		if why == "" {
-			return nil
-		}
-		return &fallback.Verdict{Do: fallback.Skip, Why: fallback.SkipBudget, Reason: fallback.Budget, Detail: why}
-	}
 }
 
 // answered writes down a beat that a model answered.
@@ -287,6 +273,10 @@ func (b *beat) failed(ctx context.Context, rep Report, err error) Report {
 		return rep
 	case errors.Is(err, bot.ErrAborted):
 		rep.Status, rep.Why, rep.Detail = Skipped, WhyInterrupted, "somebody stopped it"
+		return b.skipped(ctx, rep)
+	case fallback.CauseOf(err, b.Now()).Kind == fallback.CauseBudget:
+		// The operator's own limit is no trouble: rooms are not told of it [D20].
+		rep.Status, rep.Why, rep.Detail = Skipped, WhyBudget, provider.Redact(err.Error())
 		return b.skipped(ctx, rep)
 	}
 	rep.Status, rep.Why, rep.Detail = Failed, WhyFailed, provider.Redact(err.Error())

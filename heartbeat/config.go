@@ -46,7 +46,7 @@ type Config struct {
 	// SkipWhenBusy puts a beat off while another session of the agent works [H12].
 	SkipWhenBusy bool
 	// AllowPaid and MaxCostPerDay (in USD; 0: no cap) bound what beats may spend;
-	// a Budget reads them [D20].
+	// they become budgets of the rule book [D20].
 	AllowPaid     bool
 	MaxCostPerDay float64
 	// File is the path of the agent's HEARTBEAT.md.

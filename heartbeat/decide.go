@@ -20,6 +20,7 @@ const (
 	WhyNoTasks     Why = "no-tasks-due"
 	WhyIdle        Why = "idle"            // nobody has spoken for heartbeat.idleAfter [IL-161]
 	WhyCooling     Why = "cooling"         // every model of the chain rests
+	WhyBudget      Why = "budget"          // what may be spent is spent [D20]
 	WhyTaken       Why = "events-taken"    // another turn has told the agent already
 	WhyFlood       Why = "too-many-beats"  // [H13]
 	WhyInterrupted Why = "interrupted"     // a person's /stop, or the end of standin

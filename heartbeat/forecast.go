@@ -14,6 +14,7 @@ import (
 type Forecast struct {
 	PerDay int              // requests a day, when each beat asks one model once
 	Chain  []fallback.Model // of a session without a choice of its own
+	Price  provider.Price   // of the first of them
 	Why    fallback.Why
 	Strict bool
 	Goes   string // where its answers go, in words
@@ -28,6 +29,9 @@ func ForecastOf(s *Settings, a fallback.AgentID, now time.Time) Forecast {
 	}, fallback.Selection{}, false)
 	f := Forecast{PerDay: PerDay(now, c.Every, 0, c.Hours), Chain: fallback.Chain(s.Fallback, plan), Why: plan.Why, Goes: c.goes()}
 	f.Strict = plan.Strict || len(f.Chain) == 1
+	if len(f.Chain) > 0 {
+		f.Price = s.Fallback.FactsOf(f.Chain[0]).Price
+	}
 	return f
 }
 
@@ -35,13 +39,9 @@ func ForecastOf(s *Settings, a fallback.AgentID, now time.Time) Forecast {
 // agent's instructions alone, and a short answer, at the price of the first
 // model. known is false when nobody knows that price.
 func (f Forecast) Cost(instructions string) (usd float64, known bool) {
-	if len(f.Chain) == 0 {
-		return 0, false
-	}
-	facts, _ := provider.CatalogFacts(f.Chain[0].Provider, f.Chain[0].Name)
 	const charsPerToken, answer = 4, 10
 	asked := int64(len(instructions)+len(usual)) / charsPerToken
-	return float64(f.PerDay) * facts.Price.Cost(provider.Tokens{Input: asked, Output: answer}), facts.Price.Priced
+	return float64(f.PerDay) * f.Price.Cost(provider.Tokens{Input: asked, Output: answer}), f.Price.Priced
 }
 
 // goes says where answers are posted.
@@ -92,6 +92,8 @@ func (w Why) Says() string {
 		return "paused: nobody has spoken in the session for a long time (idleAfter); the next message resumes it"
 	case WhyCooling:
 		return "every model of its chain rests after failures; it waits for the first of them"
+	case WhyBudget:
+		return "what it may spend is spent (standin cost, /budget); it goes on when the budget's next period begins"
 	case WhyTaken:
 		return "what there was to tell had been told already"
 	case WhyFlood:

@@ -32,13 +32,6 @@ type Engine interface {
 	ClearStale(ctx context.Context, ask fallback.Ask) (fallback.Model, error)
 }
 
-// Budget says what beats may spend.
-type Budget interface {
-	// Refuses says for people why a beat of the agent may not use the model now,
-	// by its AllowPaid and MaxCostPerDay; "": it may.
-	Refuses(ctx context.Context, a fallback.AgentID, c Config, m fallback.Model) string
-}
-
 // Runner is what beats. Its fields are set once, before Run.
 type Runner struct {
 	Settings func() *Settings // asked once for each beat
@@ -50,8 +43,7 @@ type Runner struct {
 	Known func(channels.Address) bool
 	// Model gives channels.modelByChannel for an address, zero for none; nil:
 	// there are none [H19].
-	Model  func(channels.Address) fallback.Model
-	Budget Budget // nil: nothing is too expensive
+	Model func(channels.Address) fallback.Model
 	// JobRuns tells whether a cron job runs; nil: none ever does.
 	JobRuns func() bool
 	Log     *slog.Logger

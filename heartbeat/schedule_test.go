@@ -13,6 +13,7 @@ import (
 	"standin/bot"
 	"standin/channels"
 	"standin/fallback"
+	"standin/fallback/provider"
 	"standin/heartbeat"
 )
 
@@ -306,19 +307,26 @@ func TestWhatIsLeftForTheNextBeat(t *testing.T) {
 	}
 }
 
-// A model that may not be paid for is passed over, with its reason [D20].
+// A model that may not be paid for is passed over, with its reason; when none is
+// left the beat is, and no room hears of its operator's limits [D20, IL-220].
 func TestABudgetPassesAModelOver(t *testing.T) {
 	inHouse(t, func(h *house) {
+		f := h.cfg.Fallback
+		f.Facts = map[fallback.Model]provider.Facts{first: {Price: provider.Price{Priced: true}}}
+		f.Budgets = []fallback.Cap{{Name: "heartbeats", Kinds: []fallback.Kind{fallback.Heartbeat}, NoPaid: true}}
 		h.begin(false)
-		h.beats.Budget = thrift{primary}
+		h.engine.Ledger = h.db
 		if rep := h.beat(); rep.Model != first {
 			t.Errorf("%+v", rep)
 		}
 		h.expect("the beat", nil, names(first))
 		h.set(func(c *heartbeat.Config) { c.Listed = true })
 		rep := h.beat()
-		if rep.Status != heartbeat.Failed || !strings.Contains(rep.Detail, "budget") {
+		if rep.Status != heartbeat.Skipped || rep.Why != heartbeat.WhyBudget || !strings.Contains(rep.Detail, "budget") {
 			t.Errorf("%+v", rep)
+		}
+		if got := h.posted(); len(got) != 0 {
+			t.Errorf("posted %q", got)
 		}
 	})
 }
@@ -342,17 +350,6 @@ func TestATrialChangesNothing(t *testing.T) {
 			t.Errorf("posted %q, %d events wait, the session is %+v, the next is due %s, the row is %+v", got, len(waiting), h.session(), h.beats.Due("main"), h.row())
 		}
 	})
-}
-
-// thrift refuses one model.
-type thrift struct{ m fallback.Model }
-
-// Refuses implements heartbeat.Budget.
-func (b thrift) Refuses(_ context.Context, _ fallback.AgentID, _ heartbeat.Config, m fallback.Model) string {
-	if m == b.m {
-		return "today's 1.00 USD are spent"
-	}
-	return ""
 }
 
 // A job's text is answered where the agent was last spoken to, whatever the

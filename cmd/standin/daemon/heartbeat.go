@@ -30,7 +30,6 @@ func (a *App) newBeats() *heartbeat.Runner {
 		Model: func(to channels.Address) fallback.Model {
 			return a.current.Load().Bot.Rules.Model(to, "")
 		},
-		Budget:  beatBudget{a.DB.Steps, func() *fallback.Config { return a.current.Load().Fallback }, a.parts.Now},
 		JobRuns: a.jobRuns,
 		Log:     a.parts.Log,
 		Now:     a.parts.Now,
