@@ -137,7 +137,7 @@ func (b *Bot) ask(ctx context.Context, cfg *Config, turn string, t Turn) (_ fall
 		Tools: offered,
 		Run:   turn, Session: t.Session, Agent: t.Agent, Kind: t.Kind, Config: t.limited(cfg.Fallback),
 		Model: t.Model, Fallbacks: t.Fallbacks, Listed: t.Listed, Parent: parent, Channel: channel,
-		Compactions: sess.Compactions, NewSession: sess.Turns == 0,
+		Compactions: sess.Compactions, NewSession: sess.Turns == 0, Window: cfg.ContextTokens,
 		System:   instructions(cfg.Agents[t.Agent].System, b.workspace(ctx, at, t.Light), system, b.today(t.Agent), t.System, hint),
 		Messages: shown(conversation(history, t.Text, offered != nil), t.images),
 	}, sess, err

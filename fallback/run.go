@@ -50,6 +50,9 @@ type Ask struct {
 	Think    provider.Effort // how much the models think; "" as their vendors have it
 	System   string
 	Messages []provider.Message
+	// Window bounds what one call may hold, in tokens, where the model's own window
+	// is larger or not known (agents.defaults.contextTokens); 0: nothing does.
+	Window int64
 	// OnText gets streamed text; OnDiscard says that what was streamed so far
 	// is void because its candidate failed [I8]. Both may be nil.
 	OnText    func(piece string)
@@ -146,7 +149,7 @@ type Journal interface {
 
 // Runner walks chains. Its fields are set once; it is safe for use by many
 // turns at the same time. What the rule book calls process-local (recent
-// probes, skip markers) lives in its three memories and dies with it.
+// probes, skip markers) lives in its memories and dies with it.
 type Runner struct {
 	Selections  Selections
 	Credentials Credentials
@@ -162,6 +165,7 @@ type Runner struct {
 	throttle Throttle
 	refused  SkipCache
 	repeated Coalescer
+	toolless Toolless
 }
 
 // The causes that end a run from inside.

@@ -108,6 +108,10 @@ func (w *walk) tryCandidate(ctx context.Context, c candidate, v Verdict) (*answe
 		if err == nil || ctx.Err() != nil {
 			return ans, class, err
 		}
+		if w.mend(c, class, err) {
+			guard++ // mends have bounds of their own
+			continue
+		}
 		wait := time.Duration(0)
 		if !repeated && w.mayRepeat(err) {
 			repeated, wait = true, repeatAfter
@@ -160,7 +164,7 @@ func (w *walk) call(ctx context.Context, c candidate, v Verdict, p Profile) (*an
 	streamed := false
 	call := provider.Call{
 		Endpoint: c.endpoint, Model: c.model.Name, Profile: string(p.ID), Key: p.Key, Session: string(w.ask.Session),
-		System: w.ask.System, Messages: w.messages(), Tools: w.offer(), Think: w.ask.Think, Limits: w.limits(c, started),
+		System: w.ask.System, Messages: w.messages(c), Tools: w.offer(c), Think: w.ask.Think, Limits: w.limits(c, started),
 	}
 	if p.Type != APIKey {
 		call.Auth = provider.Bearer

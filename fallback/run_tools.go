@@ -39,23 +39,85 @@ var errRounds = errors.New("the model kept asking for tools and gave no answer")
 // forms are one vendor's own; after an act there is no other candidate [I8].
 type deed struct {
 	said   []provider.Message
+	short  int   // of those, how many the model is shown cut short
+	room   int64 // tokens that they may take up, where a vendor has found them too long; 0: see room
+	shrunk int   // how often that was
 	rounds int
 	acted  bool
 	text   string          // what was last said beside a request for tools
 	spent  provider.Tokens // of the rounds before the last
 }
 
-// messages is the conversation with what has been said and done in this turn.
-func (w *walk) messages() []provider.Message {
+// messages is the conversation with what has been said and done in this turn, as
+// the candidate can take it.
+func (w *walk) messages(c candidate) []provider.Message {
+	if w.ask.Tools != nil && !w.takesTools(c) {
+		return withoutTools(w.ask.Messages)
+	}
 	if len(w.deed.said) == 0 {
 		return w.ask.Messages
 	}
-	return append(append([]provider.Message(nil), w.ask.Messages...), w.deed.said...)
+	shown := w.deed.said
+	if room := w.room(c); room > 0 {
+		shown, w.deed.short = within(shown, w.deed.short, room)
+	}
+	return append(append([]provider.Message(nil), w.ask.Messages...), shown...)
+}
+
+// room is how many tokens the exchange with tools may take up beside all else
+// that is sent, 0 when nobody knows the window.
+func (w *walk) room(c candidate) int64 {
+	if w.deed.room > 0 {
+		return w.deed.room
+	}
+	window := w.ask.Config.FactsOf(c.model).Window
+	if most := w.ask.Window; most > 0 && (window == 0 || most < window) {
+		window = most
+	}
+	if window == 0 {
+		return 0
+	}
+	taken := int64(len(w.ask.System))/4 + tokensOfAll(w.ask.Messages)
+	for _, t := range w.offer(c) {
+		taken += int64(len(t.Description)+len(t.Schema)) / 4
+	}
+	return max(promptRoom(window)-taken, 1)
+}
+
+// maxShrinks bounds how often one candidate's exchange with tools is cut after its
+// vendor has found it too long.
+const maxShrinks = 3
+
+// mend changes a request that the model could not take into one that it may, and
+// says whether to put it to the same model again: without tools where it takes
+// none, with less of what they gave back where it has become too long [D10]. That
+// attempt stands in the record; it is no reason of a fallback.
+func (w *walk) mend(c candidate, class Class, err error) bool {
+	switch {
+	case len(w.deed.said) == 0 && len(w.offer(c)) > 0 && refusesTools(err):
+		w.toolless.Mark(c.model, w.Now())
+		w.Log.Warn("the model takes no tools; it is asked without them for a while", "model", c.model, "session", w.ask.Session)
+	case len(w.deed.said) > 0 && class.Reason == ContextOverflow && w.deed.shrunk < maxShrinks:
+		shown, _ := within(w.deed.said, w.deed.short, max(w.room(c), tokensOfAll(w.deed.said)))
+		w.deed.shrunk++
+		w.deed.room = max(tokensOfAll(shown)/2, 1)
+	default:
+		return false
+	}
+	if n := len(w.attempts); n > 0 {
+		w.attempts = w.attempts[:n-1]
+	}
+	return true
+}
+
+// takesTools tells whether the candidate may be offered tools at all.
+func (w *walk) takesTools(c candidate) bool {
+	return !w.ask.Config.FactsOf(c.model).NoTools && !w.toolless.Is(c.model, w.Now())
 }
 
 // offer is what the model may ask for.
-func (w *walk) offer() []provider.Tool {
-	if w.ask.Tools == nil {
+func (w *walk) offer(c candidate) []provider.Tool {
+	if w.ask.Tools == nil || !w.takesTools(c) {
 		return nil
 	}
 	return w.ask.Tools.Offer()

@@ -12,6 +12,7 @@ type Facts struct {
 	Window    int64 // tokens that a call may hold, answer included
 	MaxOutput int64 // tokens of an answer
 	Images    bool  // it can be shown pictures
+	NoTools   bool  // it is not to be offered tools
 	Price     Price
 }
 

@@ -21,6 +21,7 @@ type modelKeys struct {
 	ContextWindow int64     `json:"contextWindow,omitempty" jsonschema:"minimum=1000,maximum=100000000" jsonschema_description:"How much one request may hold, in tokens, its answer included. Default: as the catalogue has it."`
 	MaxTokens     int64     `json:"maxTokens,omitempty" jsonschema:"minimum=1,maximum=100000000" jsonschema_description:"How long its answers may be, in tokens. Default: as the catalogue has it."`
 	Cost          *costKeys `json:"cost,omitempty" jsonschema_description:"What a million tokens cost, in USD. Default: as the catalogue has it. {input: 0, output: 0} says that it is free."`
+	Tools         *bool     `json:"tools,omitempty" jsonschema:"default=true" jsonschema_description:"Whether it is offered tools. A model whose vendor refuses a request because of them is asked without them by itself."`
 	Input         []string  `json:"input,omitempty" jsonschema_description:"What it can be shown: text, image. Default: as the catalogue has it."`
 }
 
@@ -56,7 +57,7 @@ var modalities = []string{"text", "image"}
 func (c *compiler) readFacts(id string, entries []modelEntry, at Path) {
 	for i, e := range entries {
 		p, m := c.item(at, i), fallback.Model{Provider: id, Name: strings.TrimPrefix(e.ID, id+"/")}
-		f := provider.Facts{Window: e.ContextWindow, MaxOutput: e.MaxTokens, Images: slices.Contains(e.Input, "image")}
+		f := provider.Facts{Window: e.ContextWindow, MaxOutput: e.MaxTokens, Images: slices.Contains(e.Input, "image"), NoTools: e.Tools != nil && !*e.Tools}
 		if k := e.Cost; k != nil {
 			f.Price = provider.Price{Input: k.Input, Output: k.Output, CacheRead: k.CacheRead, CacheWrite: k.CacheWrite, Priced: true}
 		}
