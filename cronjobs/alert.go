@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"standin/bot"
@@ -124,7 +125,7 @@ const receiptPatience = 16 * time.Second
 
 // receipt looks whether a run's post was sent, and writes down what is known.
 func (s *Scheduler) receipt(ctx context.Context, j Job, r Run) (known bool, err error) {
-	left, err := s.Store.Left(ctx, fallback.SessionID(r.Session), r.Turn)
+	left, err := s.Store.Left(ctx, sessionOf(r), strings.TrimSuffix(r.Delivery.Post, "-r"))
 	if err != nil {
 		return false, err
 	}

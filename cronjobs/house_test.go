@@ -28,6 +28,8 @@ type house struct {
 	hooks  []cronjobs.WebhookCall
 	hook   func(cronjobs.WebhookCall) error
 	probe  func(string) error
+	budget budget
+	again  bool // the store is opened more than once, so it must be one that lasts
 	s      *cronjobs.Scheduler
 	book   *cronjobs.Book
 	n      int
@@ -40,9 +42,12 @@ var (
 	third   = fallback.Model{Provider: "google", Name: "gem-x"}
 )
 
-func newHouse(t *testing.T) *house {
+func newHouse(t *testing.T) *house { return furnished(t, false) }
+
+// furnished is a house; again says that it will be left and entered again.
+func furnished(t *testing.T, again bool) *house {
 	t.Helper()
-	h := &house{t: t, dir: t.TempDir(), cfg: cronjobs.Defaults()}
+	h := &house{again: again, t: t, dir: t.TempDir(), cfg: cronjobs.Defaults(), budget: budget{}}
 	h.cfg.Home = time.UTC
 	h.models = &fallback.Config{
 		Default: fallback.ModelChoice{Primary: primary, Fallbacks: []fallback.Model{second}, Listed: true}, DefaultAgent: "main",
@@ -58,7 +63,7 @@ func newHouse(t *testing.T) *house {
 
 func (h *house) open() {
 	h.t.Helper()
-	db, err := store.Open(h.t.Context(), store.Options{Dir: h.dir, Throwaway: true})
+	db, err := store.Open(h.t.Context(), store.Options{Dir: h.dir, Throwaway: !h.again})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -70,7 +75,7 @@ func (h *house) open() {
 func (h *house) options(rows cronjobs.Store) cronjobs.Options {
 	return cronjobs.Options{
 		Config: func() *cronjobs.Config { return &h.cfg }, Models: func() *fallback.Config { return h.models },
-		Store: rows, Turns: h.turns, Waker: h.waker, Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)), Now: time.Now,
+		Store: rows, Turns: h.turns, Waker: h.waker, Budget: h.budget, Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)), Now: time.Now,
 		Post: func(_ context.Context, c cronjobs.WebhookCall) error {
 			h.turns.mu.Lock()
 			h.hooks = append(h.hooks, c)
@@ -165,7 +170,8 @@ type played struct {
 	asked  []bot.Turn
 	notes  []bot.SystemEvent
 	posts  []channels.Outbound
-	busy   int // turns that run now, and the most that ever did
+	refuse string // what the platform says to every post
+	busy   int    // turns that run now, and the most that ever did
 	most   int
 }
 
@@ -225,6 +231,9 @@ func (p *played) send(posted []bot.Delivery) {
 		p.mu.Unlock()
 		if ok, _ := p.h.db.Claim(context.Background(), d.ID); ok {
 			d.State, d.MessageID = bot.Sent, "m-"+d.ID
+			if p.refuse != "" {
+				d.State, d.MessageID, d.Error = bot.Refused, "", p.refuse
+			}
 			_ = p.h.db.Mark(context.Background(), d)
 		}
 	}

@@ -76,9 +76,13 @@ func (s *Scheduler) ranIn(ctx context.Context, r Run) (fallback.SessionID, error
 	return session, nil
 }
 
+// turnsOf are a run's turns: the second asks for the result when the first gave a
+// promise alone [R53].
+func turnsOf(r Run) [2]string { return [2]string{r.Turn, r.Turn + "2"} }
+
 // traces makes a run good whose turn has written its answer.
 func (s *Scheduler) traces(ctx context.Context, r *Run) error {
-	for _, turn := range []string{r.Turn, r.Turn + "2"} {
+	for _, turn := range turnsOf(*r) {
 		left, err := s.Store.Left(ctx, sessionOf(*r), turn)
 		if err != nil {
 			return err

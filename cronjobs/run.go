@@ -207,7 +207,7 @@ func (s *Scheduler) turn(ctx context.Context, j Job, r Run) Run {
 	}
 	res, err := s.Turns.Turn(ctx, t)
 	if err == nil && interim { // once more, for the result [R53]
-		t.ID, t.Text = r.Turn+"2", t.Text+"\n\n"+insist(res.Text)
+		t.ID, t.Text = turnsOf(r)[1], t.Text+"\n\n"+insist(res.Text)
 		res, err = s.Turns.Turn(ctx, t)
 	}
 	if res.Outcome != nil {

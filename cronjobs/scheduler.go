@@ -195,8 +195,9 @@ func (s *Scheduler) free(cfg *Config) int {
 // of two that want the slot one finds it due.
 func (s *Scheduler) claim(ctx context.Context, id JobID, now time.Time) error {
 	var claimed *Run
+	off := false
 	j, err := s.Store.ChangeJob(ctx, id, func(j *Job) (Change, error) {
-		claimed = nil
+		claimed, off = nil, false
 		st := &j.State
 		if !j.Enabled || st.Running != 0 || st.Next == 0 || st.Next.Time().After(now) {
 			return Change{}, nil
@@ -207,7 +208,7 @@ func (s *Scheduler) claim(ctx context.Context, id JobID, now time.Time) error {
 				err = j.plan(t, now)
 			}
 			if err != nil {
-				scheduleFailed(j, err, now)
+				off = scheduleFailed(j, err, now)
 			}
 			return Change{Write: true}, nil
 		}
@@ -224,6 +225,9 @@ func (s *Scheduler) claim(ctx context.Context, id JobID, now time.Time) error {
 	}
 	if err != nil {
 		return fmt.Errorf("claim job %s: %w", id, err)
+	}
+	if off {
+		s.note(ctx, j.Agent, "cron-off:"+string(id), saySwitchedOff(j))
 	}
 	if claimed != nil {
 		s.launch(j, *claimed)

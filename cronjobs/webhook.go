@@ -53,8 +53,10 @@ var errForGood = errors.New("refused")
 // answer is read from the transcript, so that a restart can go on here.
 func (s *Scheduler) callWebhook(ctx context.Context, j Job, r Run) {
 	text := r.Summary
-	if left, err := s.Store.Left(ctx, sessionOf(r), r.Turn); err == nil && left.Text != "" {
-		text = left.Text
+	for _, turn := range turnsOf(r) {
+		if left, err := s.Store.Left(ctx, sessionOf(r), turn); err == nil && left.Text != "" {
+			text = left.Text
+		}
 	}
 	cfg := s.Config()
 	call := WebhookCall{URL: j.way().To, ID: string(r.ID), Token: cfg.WebhookToken, Hosts: cfg.WebhookHosts, Event: eventOf(j, r, text)}
