@@ -29,7 +29,7 @@ const (
 // hours, since no zone begins one in between.
 var costColumns = map[CostBy]string{
 	ByModel: "provider || '/' || model", ByRequested: "requested", ByProvider: "provider", ByPurpose: "purpose", ByAgent: "agent",
-	ByJob: "job", BySession: "session", ByProfile: "profile", ByDay: "at / 900000",
+	ByJob: "job", BySession: "session", ByProfile: "profile", ByDay: "(at / 900000)",
 }
 
 // CostParts lists the parts, for people.
