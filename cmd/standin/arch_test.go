@@ -37,8 +37,9 @@ var rooms = map[string][]string{
 	"bot/tools":                                    {"bot/netguard", "fallback", "fallback/provider", "channels"},
 	"bot/netguard":                                 {},
 	"bot/mcp":                                      {"bot/tools", "fallback/provider"},
-	"bot/operator":                                 {"bot", "fallback", "fallback/provider", "channels"},
-	"cronjobs":                                     {"bot", "fallback", "fallback/provider", "channels"},
+	"bot/operator":                                 {"bot", "bot/operator/page", "fallback", "fallback/provider", "channels"},
+	"bot/operator/page":                            {},
+	"cronjobs":                                     {"bot", "bot/tools", "fallback", "fallback/provider", "channels"},
 	"heartbeat":                                    {"bot", "bot/policy", "fallback", "fallback/provider", "channels"},
 	// Rows of their types, nothing else of theirs.
 	"store": {"bot", "bot/policy", "channels", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "heartbeat"},

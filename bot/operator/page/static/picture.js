@@ -1,0 +1,43 @@
+// Which model answered when, as lanes of bars over one axis.
+import { h } from "./dom.js";
+import { clock, date, many, name } from "./words.js";
+
+const place = (t, from, to) => Math.min(100, Math.max(0, (date(t) - from) / (to - from) * 100));
+
+// lanes draws [{label, href, intervals}] over a time. Bars of a kind look alike:
+// plain for a model that was asked for, striped for a stand-in, solid red for none.
+export function lanes(list, from, to, describe, onpick) {
+  return h("div", { class: "lanes" }, list.map((lane) => h("div", { class: "lane", key: lane.key },
+    h("div", { class: "lane-label" }, lane.label),
+    h("div", { class: "track", role: "img", "aria-label": describe(lane) }, lane.intervals.map((i) => bar(i, from, to, onpick))))), axis(from, to));
+}
+
+function bar(i, from, to, onpick) {
+  const left = place(i.from, from, to), right = place(i.to, from, to);
+  const kind = !i.model ? "none" : i.reason ? "stand" : "plain";
+  const says = `${i.model || "no model answered"}, ${clock(i.from)} to ${clock(i.to)}, ${many(i.turns, "turn")}${i.reason ? ", " + name(i.reason) : ""}`;
+  return h("span", { class: "bar " + kind, title: says, vars: { "--at": left + "%", "--wide": Math.max(0.4, right - left) + "%" }, onclick: onpick ? () => onpick(i) : null });
+}
+
+function axis(from, to) {
+  const marks = [0, 0.25, 0.5, 0.75, 1];
+  return h("div", { class: "lane axis", "aria-hidden": "true", key: "axis" }, h("div", { class: "lane-label" }), h("div", { class: "ticks" },
+    marks.map((m) => h("span", { vars: { "--at": m * 100 + "%" }, class: m === 0 ? "first" : m === 1 ? "last" : m === 0.25 || m === 0.75 ? "odd" : null }, clock(new Date(+from + (to - from) * m))))));
+}
+
+// legend says what bars mean.
+export function legend() {
+  return h("p", { class: "legend" }, h("span", { class: "bar plain" }), "the model that was asked for ", h("span", { class: "bar stand" }), "a stand-in ", h("span", { class: "bar none" }), "no model answered");
+}
+
+// byModel makes a lane of each model of an agent, those that answered most first.
+export function byModel(intervals) {
+  const models = new Map();
+  for (const i of intervals) {
+    const key = i.model || "";
+    if (!models.has(key)) models.set(key, []);
+    models.get(key).push(i);
+  }
+  const turns = (list) => list.reduce((n, i) => n + i.turns, 0);
+  return [...models].sort((a, b) => turns(b[1]) - turns(a[1])).map(([key, list]) => ({ key: "model " + key, label: key || "nobody", intervals: list, turns: turns(list) }));
+}
