@@ -55,6 +55,8 @@ type Turn struct {
 	// is. It is called before the ending is written and must only decide.
 	Judge func(Result) Verdict
 
+	// Think is how much the run's models think; "": as the session has it [R29].
+	Think provider.Effort
 	// Tools narrows the agent's tools to those that match; empty: all [R29].
 	Tools []string
 
@@ -63,6 +65,7 @@ type Turn struct {
 	tainted bool              // Text holds strangers' words beside the sender's
 	before  []Entry           // stands in front of the session's own history
 	images  []provider.Image  // shown with Text
+	own     own               // what the message asks for itself
 }
 
 // Verdict is what becomes of a background run's answer.

@@ -181,8 +181,11 @@ func (b *Bot) dispatch(ctx context.Context, cfg *Config, row Accepted) {
 		b.obey(ctx, cfg, row, call)
 	case toAnswer:
 		b.fetch(cfg, row)
-		b.answer(cfg, request{row: row, text: policy.WithFiles(b.inline(ctx, cfg, row), row.In.Files),
-			ambient: row.In.Unasked && cfg.Rules.Speech.RoomEvents})
+		r := request{row: row}
+		r.own, row.In.Text = wishes(cfg, row.In)
+		r.text, r.noProbe = policy.WithFiles(b.inline(ctx, cfg, row), row.In.Files), !r.own.model.IsZero()
+		r.ambient = row.In.Unasked && cfg.Rules.Speech.RoomEvents
+		b.answer(cfg, r)
 	}
 }
 

@@ -49,6 +49,7 @@ type reply struct {
 	renew  *Renewal
 	queue  *string        // a change of Session.Queue
 	send   *string        // a change of Session.Send
+	set    []Setting      // changes of Session.Settings
 	change *fallback.Step // what choose or renew comes to, for the journal
 	// choices are offered below the answer to the person who asked [D17].
 	choices []channels.Choice
@@ -74,6 +75,10 @@ func builtin() []Command {
 		{Name: "auth", Args: "[list | show | order | clear | disable | enable | probe]", Help: "the credentials: how they stand, and what to do with them", obey: obeyAuth},
 		{Name: "budget", Args: "[add <USD> [today | month] [name]]", Help: "what was spent, of how much; add gives more, for owners", obey: obeyBudget},
 		{Name: "compact", Args: "[what matters]", Help: "sum up the conversation so far, to make room", obey: obeyCompact},
+		{Name: "think", Aliases: []string{"thinking"}, Args: "[off | minimal | low | medium | high | xhigh | max | default]", Help: "how much models think before they answer", obey: obeyThink},
+		{Name: "verbose", Args: "[off | on | full | default]", Help: "whether I tell which tools I have used", obey: obeyVerbose},
+		{Name: "usage", Args: "[off | tokens | full | cost]", Help: "whether answers tell what they took; alone, the next of these", obey: obeyUsage},
+		{Name: "activation", Args: "[mention | always | default]", Help: "what I answer in this room", obey: obeyActivation},
 		{Name: "queue", Args: "[mode] [cap:n] [debounce:time] [drop:how] | default", Help: "what becomes of messages that wait", obey: obeyQueue},
 		{Name: "send", Args: "on | off | inherit", Help: "whether I may post here at all; for owners", obey: obeySend},
 		{Name: "whoami", Aliases: []string{"id"}, Help: "how I know you", obey: obeyWhoami},
@@ -109,7 +114,7 @@ func (b *Bot) obey(ctx context.Context, cfg *Config, row Accepted, c call) {
 		b.Log.Error("command failed", "command", c.name, "session", row.Session, "err", err)
 		r = reply{text: sayCommandFailed(c.name)}
 	}
-	e := Ending{Turn: turn, How: Commanded, Why: c.name, Renew: r.renew, Queue: r.queue, Send: r.send, change: r.change,
+	e := Ending{Turn: turn, How: Commanded, Why: c.name, Renew: r.renew, Queue: r.queue, Send: r.send, Set: r.set, change: r.change,
 		Parent: parentToKeep(row), KeepRoute: cfg.Rules.KeepsRoute(row.In)}
 	if r.choose != nil {
 		e.Choose = &Choice{Session: row.Session, Now: *r.choose}

@@ -6,6 +6,7 @@ import (
 	"standin/bot/policy"
 	"standin/bot/tools"
 	"standin/fallback"
+	"standin/fallback/provider"
 )
 
 // Config is the compiled settings of this room. It is immutable: a turn keeps
@@ -45,6 +46,11 @@ type Config struct {
 	ContextTokens   int64
 	// Voice says which answers are spoken (messages.tts) [G39].
 	Voice Voice
+	// Think is how much models think (agents.defaults.thinkingDefault), Verbose
+	// whether the tools of a turn are told (verboseDefault), where the session does
+	// not say.
+	Think   provider.Effort
+	Verbose VerboseLevel
 	// Media bounds what is made of files that come with messages [G40].
 	Media MediaConfig
 	// Tools bound what a turn's model may use (tools.*) [G36].
@@ -91,6 +97,7 @@ func Defaults() Config {
 		Notices:         NoticesAll,
 		ResetKeepsModel: true,
 		DrainTimeout:    20 * time.Second,
+		Verbose:         VerboseOff,
 		Media:           MediaConfig{MaxBytes: 5 << 20, Keep: 7 * 24 * time.Hour},
 		Tools:           ToolConfig{On: true, Limits: tools.DefaultLimits},
 	}

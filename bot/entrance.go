@@ -34,6 +34,7 @@ func (b *Bot) Receive(ctx context.Context, in channels.Inbound) error {
 	in.Authorized = v.Authorized
 	agent := cfg.Rules.Agent(in, cfg.DefaultAgent)
 	addressed, why := cfg.Rules.Addressed(in, agent, cfg.Agents[agent].Name)
+	addressed, why = b.activated(ctx, cfg, in, agent, addressed, why)
 	in.Mentioned, in.Unasked = addressed, why == policy.Unasked
 	_, _, command := slashed(cfg, in)
 	if in.Command && !command {

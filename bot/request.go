@@ -16,6 +16,7 @@ type request struct {
 	waited  bool       // its session was busy when it came
 	draft   *growing   // what its turn has shown, once it shows anything
 	compact *string    // it is a /compact, with what the summary is to look at; answered alone
+	own     own        // what the message asks for itself
 	ambient bool       // nobody expects an answer: a room's event [S36]
 }
 
@@ -25,6 +26,7 @@ func (r *request) join(later request) {
 	r.row = later.row
 	r.text = policy.Joined([]string{r.text, later.text})
 	r.noProbe = r.noProbe || later.noProbe
+	r.own = r.own.over(later.own)
 	r.ambient = r.ambient && later.ambient
 	r.missed = append(r.missed, later.missed...)
 }

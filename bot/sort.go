@@ -100,7 +100,10 @@ func slashed(cfg *Config, in channels.Inbound) (name, args string, ok bool) {
 	if s, _ := cfg.Rules.Surface(in.To); s.NativeOnly && !in.Command {
 		return "", "", false
 	}
-	return parseCommand(in.Text)
+	if name, args, ok = parseCommand(in.Text); ok && goesOn(cfg.Fallback, in) {
+		return "", "", false
+	}
+	return name, args, ok
 }
 
 // parseCommand reads "/name args". The name is letters, digits, "-" and "_"

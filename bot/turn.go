@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,9 +64,10 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 	prompt := files.with(r.prompt(), turn)
 	around := b.surround(ctx, cfg, r, prompt)
 	t := Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: around.text,
-		in: &in, rows: r.ids(), tainted: around.text != prompt || files.foreign(), before: around.before, images: files.images}
+		in: &in, rows: r.ids(), tainted: around.text != prompt || files.foreign(), before: around.before, images: files.images,
+		own: r.own, Model: r.own.model}
 	ask, sess, err := b.ask(ctx, cfg, turn, t)
-	ask.NoProbe, ask.Wordless = r.noProbe, files.wordless
+	ask.NoProbe, ask.Wordless, ask.Profile = r.noProbe, files.wordless, r.own.profile
 	e = Ending{Session: r.row.Session, Epoch: sess.Epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: prompt, At: asked}}}
 	aloud := b.speech(cfg, r, sess, ask.Tools)
 	ask.System = instructions(ask.System, aloud.hint())
@@ -90,6 +92,7 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 	}
 	e.Entries = exchange(turn, ask.Tools, out.Said, out.Used, e.Entries)
 	e, tag := b.answered(cfg, turn, r.row, e, out, sentBy(ask.Tools), sess.LastInteraction)
+	b.remarks(cfg, sess, r.own, turn, in, out, &e)
 	around.told(&e)
 	aloud.apply(&e)
 	b.referAll(cfg, in, r.batch, tag, &e)
@@ -137,6 +140,7 @@ func (b *Bot) ask(ctx context.Context, cfg *Config, turn string, t Turn) (_ fall
 		Tools: offered,
 		Run:   turn, Session: t.Session, Agent: t.Agent, Kind: t.Kind, Config: t.limited(cfg.Fallback),
 		Model: t.Model, Fallbacks: t.Fallbacks, Listed: t.Listed, Parent: parent, Channel: channel,
+		Think:       cmp.Or(t.Think, provider.Effort(t.own.of(sess, SetThink)), cfg.Think),
 		Compactions: sess.Compactions, NewSession: sess.Turns == 0, Window: cfg.ContextTokens,
 		System:   instructions(cfg.Agents[t.Agent].System, b.workspace(ctx, at, t.Light), system, b.today(t.Agent), t.System, hint),
 		Messages: shown(conversation(history, t.Text, offered != nil), t.images),

@@ -118,6 +118,7 @@ func (c *compiler) compile() *Compiled {
 	c.readAgents(f, &b)
 	b.DefaultAgent = f.DefaultAgent
 	c.readTools(out)
+	c.readMedia(f, &b)
 	c.readVoice(out)
 	c.readCompaction(&b)
 	out.Servers = c.readServers()

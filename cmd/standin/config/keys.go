@@ -22,6 +22,7 @@ type document struct {
 	Models   modelsKeys   `json:"models,omitempty" jsonschema_description:"Providers of your own, and other settings of known ones."`
 	Messages messagesKeys `json:"messages,omitempty" jsonschema_description:"What is said in the channels."`
 	Session  sessionKeys  `json:"session,omitempty" jsonschema_description:"How long a conversation is one conversation."`
+	Media    mediaKeys    `json:"media,omitempty" jsonschema_description:"Files that come with messages."`
 	Inbox    inboxKeys    `json:"inbox,omitempty" jsonschema_description:"Messages that were accepted and not answered yet."`
 
 	Channels channelsKeys  `json:"channels,omitempty" jsonschema_description:"The platforms on which people meet the agents."`
@@ -51,6 +52,9 @@ type defaultsKeys struct {
 	MaxToolRounds int            `json:"maxToolRounds,omitempty" jsonschema:"minimum=1,maximum=1000,default=24" jsonschema_description:"How often a model may ask for tools within one turn; then it has to answer."`
 	ContextTokens int64          `json:"contextTokens,omitempty" jsonschema:"minimum=1000,maximum=100000000" jsonschema_description:"Most tokens of a request, below what its model can hold. Default: as much as that."`
 	Compaction    compactionKeys `json:"compaction,omitempty" jsonschema_description:"When a conversation that has become long is summed up."`
+
+	mediaDefaults
+	talkDefaults
 
 	Heartbeat    heartbeatKeys `json:"heartbeat,omitempty" jsonschema_description:"Regular looks at what needs attention, without being asked. Off until every is set; it is the default agent's unless agents have a heartbeat of their own."`
 	UserTimezone string        `json:"userTimezone,omitempty" jsonschema_description:"The people's time zone, such as Europe/Berlin. Default: this machine's."`
@@ -169,6 +173,8 @@ func newDocument() document {
 			MaxToolRounds:  24,
 			Compaction:     usualCompaction(),
 			Heartbeat:      usualHeartbeat(),
+			mediaDefaults:  usualMediaDefaults(),
+			talkDefaults:   usualTalk(),
 			Attempt: attemptKeys{ // D23
 				Connect:    Duration(10 * time.Second),
 				FirstToken: Duration(120 * time.Second),
@@ -192,6 +198,7 @@ func newDocument() document {
 			Queue:           queueKeys{Mode: string(policy.Steer), Cap: 20, Drop: string(policy.Summarize), DebounceMs: 500}, // [S25]
 		},
 		Session:  sessionKeys{ResetKeepsModel: b.ResetKeepsModel, DMScope: string(policy.ScopeMain)},
+		Media:    usualMedia(),
 		Inbox:    inboxKeys{ReplayMaxAge: Duration(b.ReplayMaxAge)},
 		Channels: channelsKeys{Defaults: channelDefaults{GroupPolicy: string(policy.GroupAllowlist)}},
 		Cron:     usualCron(),

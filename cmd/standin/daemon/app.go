@@ -286,6 +286,9 @@ func (a *App) upkeep(ctx context.Context) {
 			return
 		}
 		a.maintain(ctx)
+		if _, err := a.DB.SweepMedia(ctx, a.parts.Now(), a.Config().Bot.Media.Keep); err != nil && ctx.Err() == nil {
+			a.parts.Log.Warn("old files of messages not deleted", "err", err)
+		}
 		n, err := a.DB.Prune(ctx, a.parts.Now(), retention)
 		switch {
 		case ctx.Err() != nil:
