@@ -55,6 +55,7 @@ func (w world) commandLine() *verb {
 		w.rehearseVerb(),
 		w.explainVerb(),
 		w.whyVerb(),
+		w.costVerb(),
 		w.classifyVerb(),
 		w.completionVerb(),
 		w.versionVerb(),
