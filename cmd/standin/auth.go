@@ -70,7 +70,7 @@ func (f authFlags) open(w world, change bool) (*desk, error) {
 	bare, _ := config.Reader{Getenv: w.getenv, AnyModel: true}.Parse("no config", []byte("{}"))
 	d.obey(bare)
 	o := f.options(w)
-	if path, _ := config.Find(f.Config, w.getenv); path != "" {
+	if path, _ := config.Find(f.Config, f.dir(w), w.getenv); path != "" {
 		kept, faults := config.Reader{Getenv: w.getenv}.Encryption(path)
 		if config.Broken(faults) && kept == (config.Encryption{}) {
 			config.PrintFaults(w.stderr, faults)

@@ -31,7 +31,7 @@ func (w world) authUnsealVerb() *verb {
 
 // Run rewrites all secrets.
 func (c authSealCmd) Run(w world) error {
-	path, _ := config.Find(c.Config, w.getenv)
+	path, _ := config.Find(c.Config, c.dir(w), w.getenv)
 	var kept config.Encryption
 	if path != "" {
 		var faults []config.Fault

@@ -12,12 +12,12 @@ import (
 
 // runCheck is `standin check`: 0 when the config can be used (warnings may have
 // been printed), 1 when it cannot, 2 when there is none to read.
-func runCheck(flag string, out, errs io.Writer, getenv func(string) string, stored func(provider string) []string) int {
-	return check(config.Reader{Getenv: getenv, Catalogue: true, Stored: stored}, flag, out, errs)
+func runCheck(flag, dir string, out, errs io.Writer, getenv func(string) string, stored func(provider string) []string) int {
+	return check(config.Reader{Getenv: getenv, Catalogue: true, Stored: stored}, flag, dir, out, errs)
 }
 
-func check(r config.Reader, flag string, out, errs io.Writer) int {
-	path, tried := config.Find(flag, r.Getenv)
+func check(r config.Reader, flag, dir string, out, errs io.Writer) int {
+	path, tried := config.Find(flag, dir, r.Getenv)
 	if path == "" {
 		fmt.Fprint(errs, config.NoneFound(tried))
 		return exitUsage

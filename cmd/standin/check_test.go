@@ -24,7 +24,7 @@ func written(t *testing.T, text string) string {
 // checked runs `standin check` and gives what a person sees.
 func checked(r config.Reader, path string) (code int, out, errs string) {
 	var o, e bytes.Buffer
-	code = check(r, path, &o, &e)
+	code = check(r, path, "", &o, &e)
 	if path == "" {
 		return code, o.String(), e.String()
 	}
@@ -156,7 +156,7 @@ func TestSecretsNeverPrint(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		runCheck(file, &out, &out, env("OPENAI_API_KEY", hidden), nil)
+		runCheck(file, "", &out, &out, env("OPENAI_API_KEY", hidden), nil)
 		if strings.Contains(out.String(), hidden) {
 			t.Errorf("%s\nprints the secret:\n%s", text, &out)
 		}

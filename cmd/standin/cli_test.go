@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -144,6 +146,27 @@ func TestEveryVerbAndFlagHasHelpThatFitsATerminal(t *testing.T) {
 			if len(strings.Fields(line)) > 1 && utf8.RuneCountInString(strings.TrimSpace(line)) > helpWidth {
 				t.Errorf("%s: %q is too wide", v.CommandPath(), line)
 			}
+		}
+	}
+}
+
+// "config.yaml in the state folder" is the one of the folder that is named: a verb
+// that reads the config lets a folder be named, and reads that one's [D16].
+func TestTheNamedFoldersConfigIsRead(t *testing.T) {
+	w, _, _ := lent(t.Context(), nil)
+	for _, v := range leaves(w.commandLine()) {
+		if f := v.Flags(); f.Lookup("config") != nil && f.Lookup("state") == nil && v.Name() != "rehearse" {
+			t.Errorf("%s has --config and no --state", v.CommandPath())
+		}
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "config.yaml")
+	if err := os.WriteFile(path, []byte("agents: {colour: red}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{"check", "serve", "explain", "doctor", "auth list", "pairing approve slack AAAAAAAA", "cron add --at 1h --message x"} {
+		if _, out, errs := typed(t, append(strings.Fields(args), "--state", dir)...); !strings.Contains(out+errs, path) {
+			t.Errorf("%s does not speak of %s:\n%s%s", args, path, out, errs)
 		}
 	}
 }

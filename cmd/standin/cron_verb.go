@@ -65,7 +65,7 @@ func (f cronFlags) open(w world, judged bool) (*cronDesk, error) {
 	settings := cronjobs.Defaults()
 	d.Config = &settings
 	d.Rules = cronjobs.Rules{Channels: []string{slack.Name, discord.Name, console.Name}}
-	path, _ := config.Find(f.Config, w.getenv)
+	path, _ := config.Find(f.Config, f.dir(w), w.getenv)
 	if path != "" && judged {
 		conf, faults := config.Load(path, w.getenv)
 		if conf == nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"standin/cmd/standin/config"
@@ -48,7 +47,8 @@ func (c doctorCmd) Run(w world) error {
 	case c.Lint && c.JSON:
 		return misuse{"--lint and --json print the same in two ways: leave one of them out"}
 	}
-	e := doctor.Exam{Dir: c.dir(w), Config: c.configFile(w), Getenv: w.getenv, Online: c.Online, Fix: c.Fix, From: c.Import, Who: whoami(w), Now: time.Now()}
+	path, _ := config.Find(c.Config, c.dir(w), w.getenv)
+	e := doctor.Exam{Dir: c.dir(w), Config: path, Getenv: w.getenv, Online: c.Online, Fix: c.Fix, From: c.Import, Who: whoami(w), Now: time.Now()}
 	r, err := e.Examine(w.ctx)
 	if err != nil {
 		return err
@@ -73,13 +73,4 @@ func (c doctorCmd) Run(w world) error {
 		return exit{code: exitWatch}
 	}
 	return nil
-}
-
-// configFile is the config to look at: of a state folder that has one, that one.
-func (c doctorCmd) configFile(w world) string {
-	if own := filepath.Join(c.dir(w), "config.yaml"); c.Config == "" && w.getenv("STANDIN_CONFIG") == "" && isFile(own) {
-		return own
-	}
-	path, _ := config.Find(c.Config, w.getenv)
-	return path
 }

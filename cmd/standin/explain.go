@@ -114,7 +114,7 @@ type inquiry struct {
 // open reads the config and opens the state for reading. What cannot be used is
 // an error for the person, told.
 func (f questionFlags) open(w world, now time.Time) (*inquiry, error) {
-	path, tried := config.Find(f.Config, w.getenv)
+	path, tried := config.Find(f.Config, f.dir(w), w.getenv)
 	if path == "" {
 		fmt.Fprint(w.stderr, config.NoneFound(tried))
 		return nil, exit{code: exitUsage}

@@ -40,7 +40,7 @@ func (w world) serveVerb() *verb {
 
 // Run serves until a signal, or until its only channel is exhausted.
 func (c serveCmd) Run(w world) error {
-	path, tried := config.Find(c.Config, w.getenv)
+	path, tried := config.Find(c.Config, c.dir(w), w.getenv)
 	if path == "" {
 		fmt.Fprint(w.stderr, config.NoneFound(tried))
 		return exit{code: exitUsage}

@@ -98,7 +98,7 @@ func (c pairingListCmd) Run(w world) error {
 	}
 	t := tabwriter.NewWriter(w.stdout, 0, 4, 2, ' ', 0)
 	for _, p := range all {
-		what := fmt.Sprintf("asks, code %s, for %s more", p.Code, p.Expires.Sub(now).Round(time.Minute))
+		what := fmt.Sprintf("asks, code %s, for %s more", p.Code, counted(max(1, int(p.Expires.Sub(now).Round(time.Minute).Minutes())), "minute"))
 		switch {
 		case p.Owner:
 			what = "owner since " + p.Approved.Local().Format(time.DateOnly)
@@ -128,7 +128,7 @@ func (w world) pairingApproveVerb() *verb {
 // Run lets the person in. Where the config names no owner the first who is let
 // in becomes it [P2].
 func (c pairingApproveCmd) Run(w world) error {
-	path, _ := config.Find(c.Config, w.getenv)
+	path, _ := config.Find(c.Config, c.dir(w), w.getenv)
 	firstOwns := true
 	if path != "" {
 		conf, faults := config.Load(path, w.getenv)

@@ -14,6 +14,7 @@ import (
 
 // accountFlags choose an account of the config.
 type accountFlags struct {
+	stateFlag
 	Config  string
 	Account string
 }
@@ -21,12 +22,13 @@ type accountFlags struct {
 func (f *accountFlags) bind(v *verb) {
 	f.Account = "default"
 	v.Flags().VarP(text{&f.Config, "FILE"}, "config", "c", configHelp)
+	f.stateFlag.bind(v)
 	v.Flags().Var(text{&f.Account, "NAME"}, "account", "Which account of the config.")
 }
 
 // account finds the account in the config, as config.Reader.AccountsOf has it.
 func (f accountFlags) account(w world, channel string) (config.Account, error) {
-	path, _ := config.Find(f.Config, w.getenv)
+	path, _ := config.Find(f.Config, f.dir(w), w.getenv)
 	all, faults, err := config.Reader{Getenv: w.getenv}.AccountsOf(channel, path)
 	if err != nil {
 		config.PrintFaults(w.stderr, faults)

@@ -11,6 +11,7 @@ import (
 
 // checkCmd is `standin check`.
 type checkCmd struct {
+	stateFlag
 	Config string
 }
 
@@ -18,14 +19,15 @@ func (w world) checkVerb() *verb {
 	var c checkCmd
 	v := w.verb(&c, "check", "Check the config and print which models each agent would use, and why.")
 	v.Flags().VarP(text{&c.Config, "FILE"}, "config", "c", configHelp)
+	c.bind(v)
 	return v
 }
 
 // Run prints the faults, or the effective plan of each agent.
 func (c checkCmd) Run(w world) error {
-	stored := store.ReadCredentials(store.Options{Dir: config.StateDir(w.getenv)}, nil)
+	stored := store.ReadCredentials(c.options(w), nil)
 	defer stored.Close()
-	return code(runCheck(c.Config, w.stdout, w.stderr, w.getenv, idsOf(w.ctx, stored)))
+	return code(runCheck(c.Config, c.dir(w), w.stdout, w.stderr, w.getenv, idsOf(w.ctx, stored)))
 }
 
 // stored gives the ids of a provider's stored credentials in a state folder, for

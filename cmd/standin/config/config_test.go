@@ -376,9 +376,9 @@ func TestBareModels(t *testing.T) {
 func TestFindConfig(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(t.TempDir())
-	look := func(flag string, getenv func(string) string) string { p, _ := Find(flag, getenv); return p }
-	state := env("STANDIN_STATE_DIR", dir, "HOME", "/nobody")
-	if p, tried := Find("", state); p != "" || len(tried) != 2 {
+	look := func(flag string, getenv func(string) string) string { p, _ := Find(flag, dir, getenv); return p }
+	state := env()
+	if p, tried := Find("", dir, state); p != "" || len(tried) != 2 {
 		t.Errorf("found %q, tried %q", p, tried)
 	}
 	touch := func(p string) string {
@@ -395,7 +395,7 @@ func TestFindConfig(t *testing.T) {
 	if got := look("", state); got != inState {
 		t.Error(got)
 	}
-	if got := look("", env("STANDIN_STATE_DIR", dir, "STANDIN_CONFIG", "/named.yaml")); got != "/named.yaml" {
+	if got := look("", env("STANDIN_CONFIG", "/named.yaml")); got != "/named.yaml" {
 		t.Error("STANDIN_CONFIG is taken as it is:", got)
 	}
 	if got := look("flag.yaml", state); got != "flag.yaml" {

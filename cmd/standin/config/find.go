@@ -15,17 +15,17 @@ func StateDir(getenv func(string) string) string {
 	return filepath.Join(getenv("HOME"), ".standin")
 }
 
-// Find gives the config file to use: the flag, STANDIN_CONFIG, the state
-// folder's, the working folder's [D16]. The first two are taken as they are,
+// Find gives the config file to use: the flag, STANDIN_CONFIG, that of the state
+// folder dir, the working folder's [D16]. The first two are taken as they are,
 // there or not. path is "" when there is none; tried says where it was looked for.
-func Find(flag string, getenv func(string) string) (path string, tried []string) {
+func Find(flag, dir string, getenv func(string) string) (path string, tried []string) {
 	if flag != "" {
 		return flag, []string{flag}
 	}
 	if named := getenv("STANDIN_CONFIG"); named != "" {
 		return named, []string{named}
 	}
-	for _, p := range []string{filepath.Join(StateDir(getenv), "config.yaml"), "config.yaml"} {
+	for _, p := range []string{filepath.Join(dir, "config.yaml"), "config.yaml"} {
 		tried = append(tried, p)
 		if info, err := os.Stat(p); err == nil && !info.IsDir() {
 			return p, tried
