@@ -79,9 +79,10 @@ func (h *house) options(rows cronjobs.Store) cronjobs.Options {
 		Post: func(_ context.Context, c cronjobs.WebhookCall) error {
 			h.turns.mu.Lock()
 			h.hooks = append(h.hooks, c)
+			hook := h.hook
 			h.turns.mu.Unlock()
-			if h.hook != nil {
-				return h.hook(c)
+			if hook != nil {
+				return hook(c)
 			}
 			return nil
 		},
@@ -223,6 +224,13 @@ func (p *played) Turn(ctx context.Context, t bot.Turn) (bot.Result, error) {
 	return res, nil
 }
 
+// set changes what the test says while turns may run.
+func (p *played) set(change func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change()
+}
+
 // send is the outbox on a good day.
 func (p *played) send(posted []bot.Delivery) {
 	for _, d := range posted {
@@ -231,9 +239,11 @@ func (p *played) send(posted []bot.Delivery) {
 		p.mu.Unlock()
 		if ok, _ := p.h.db.Claim(context.Background(), d.ID); ok {
 			d.State, d.MessageID = bot.Sent, "m-"+d.ID
+			p.mu.Lock()
 			if p.refuse != "" {
 				d.State, d.MessageID, d.Error = bot.Refused, "", p.refuse
 			}
+			p.mu.Unlock()
 			_ = p.h.db.Mark(context.Background(), d)
 		}
 	}

@@ -66,7 +66,23 @@ func (b *bells) Wake(context.Context, fallback.AgentID, string) (bool, string, e
 	b.rung++
 	return time.Now().Before(b.busyTill), b.skips, b.err
 }
-func (b *bells) Request(fallback.AgentID, string) { b.wished++ }
+func (b *bells) Request(fallback.AgentID, string) { b.set(func() { b.wished++ }) }
+func (b *bells) set(change func())                { b.mu.Lock(); defer b.mu.Unlock(); change() }
+
+// pass lets time pass and all that comes of it come. What the test reads and
+// writes between two of these is the test's alone.
+func (h *house) pass(d time.Duration) {
+	meet := func() {
+		h.turns.set(func() {})
+		if b, ok := h.waker.(*bells); ok {
+			b.set(func() {})
+		}
+	}
+	meet()
+	time.Sleep(d)
+	synctest.Wait()
+	meet()
+}
 
 func event(name string, s cronjobs.Schedule) cronjobs.Job {
 	return cronjobs.Job{Name: name, Enabled: true, Schedule: s, Target: cronjobs.Main, Wake: cronjobs.WakeNow,
@@ -117,7 +133,7 @@ func TestScenarios(t *testing.T) {
 		h.start()
 		h.fails(fallback.Format)
 		j := h.add(task("once", in(time.Minute)))
-		time.Sleep(10 * time.Minute)
+		h.pass(10 * time.Minute)
 		if j = h.job(j.ID); j.Enabled || len(h.runs(j.ID)) != 1 {
 			t.Errorf("%+v, %d runs", j.State, len(h.runs(j.ID)))
 		}
@@ -130,7 +146,7 @@ func TestScenarios(t *testing.T) {
 		h.fails(fallback.Overloaded)
 		since := time.Now()
 		j := h.add(task("once", in(time.Minute)))
-		time.Sleep(time.Hour)
+		h.pass(time.Hour)
 		if got := begun(h.runs(j.ID), since); !slices.Equal(got, []string{"1m0s", "1m30s", "2m30s", "7m30s"}) || h.job(j.ID).Enabled {
 			t.Errorf("began at %v", got)
 		}
@@ -138,7 +154,7 @@ func TestScenarios(t *testing.T) {
 	scene("cron-12: a one-shot job that ran well is gone, its record is not", func(t *testing.T, h *house) {
 		h.start()
 		j := h.add(task("once", in(time.Minute)))
-		time.Sleep(2 * time.Minute)
+		h.pass(2 * time.Minute)
 		if _, err := h.db.Job(t.Context(), j.ID); !errors.Is(err, cronjobs.ErrNoJob) {
 			t.Errorf("it is there: %v", err)
 		}
@@ -150,7 +166,7 @@ func TestScenarios(t *testing.T) {
 		h.start()
 		h.fails(fallback.Format)
 		j := h.add(task("minutely", every(time.Minute)))
-		time.Sleep(90 * time.Minute)
+		h.pass(90 * time.Minute)
 		runs := h.runs(j.ID)
 		if len(runs) < 6 {
 			t.Fatalf("%d runs", len(runs))
@@ -162,17 +178,17 @@ func TestScenarios(t *testing.T) {
 			t.Error("it was switched off [R45]")
 		}
 		h.answers("fine")
-		time.Sleep(3 * time.Hour)
+		h.pass(3 * time.Hour)
 		if n := len(h.runs(j.ID)); n < 100 {
 			t.Errorf("after a success there are only %d runs", n)
 		}
 	})
 	scene("cron-15, R22, IL-216: a run that takes longer than its period overlaps nothing", func(t *testing.T, h *house) {
 		h.start()
-		h.turns.took = func(bot.Turn) time.Duration { return 25 * time.Minute }
+		h.turns.set(func() { h.turns.took = func(bot.Turn) time.Duration { return 25 * time.Minute } })
 		since := time.Now()
 		j := h.add(task("slow", every(10*time.Minute)))
-		time.Sleep(80 * time.Minute)
+		h.pass(80 * time.Minute)
 		if got := begun(h.runs(j.ID), since); !slices.Equal(got, []string{"10m0s", "40m0s", "1h10m0s"}) || h.turns.most != 1 {
 			t.Errorf("began at %v, %d at once", got, h.turns.most)
 		}
@@ -185,11 +201,11 @@ func TestScenarios(t *testing.T) {
 		h.start()
 		h.fails(fallback.Format)
 		j := h.add(task("brief", every(2*time.Minute)))
-		time.Sleep(3 * time.Minute)
+		h.pass(3 * time.Minute)
 		if said := h.turns.said(); len(said) != 0 {
 			t.Errorf("after one failure: %q", said)
 		}
-		time.Sleep(8 * time.Minute)
+		h.pass(8 * time.Minute)
 		said := h.turns.said()
 		if len(said) != 1 || len(h.runs(j.ID)) < 3 {
 			t.Fatalf("after %d failures: %q", len(h.runs(j.ID)), said)
@@ -204,8 +220,8 @@ func TestScenarios(t *testing.T) {
 		h.start()
 		bell := h.waker.(*bells)
 		j := h.add(event("door", in(time.Minute)))
-		bell.busyTill = time.Now().Add(time.Minute + 3*time.Second)
-		time.Sleep(2 * time.Minute)
+		bell.set(func() { bell.busyTill = time.Now().Add(time.Minute + 3*time.Second) })
+		h.pass(2 * time.Minute)
 		r := h.runs(j.ID)[0]
 		if r.Status != cronjobs.OK || r.Took < 3000 || r.Took > 3300 || bell.rung < 12 || len(h.turns.notes) != 1 || h.turns.notes[0].Text != "look at door" {
 			t.Errorf("%+v, %d rings, notes %v", r, bell.rung, h.turns.notes)
@@ -214,35 +230,35 @@ func TestScenarios(t *testing.T) {
 	scene("R26: after two minutes it is left for later, and a skipped or failed heartbeat is the run's own", func(t *testing.T, h *house) {
 		h.start()
 		bell := h.waker.(*bells)
-		bell.busyTill = time.Now().Add(time.Hour)
+		bell.set(func() { bell.busyTill = time.Now().Add(time.Hour) })
 		j := h.add(event("door", every(10*time.Minute)))
-		time.Sleep(13 * time.Minute)
+		h.pass(13 * time.Minute)
 		if r := h.runs(j.ID)[0]; r.Status != cronjobs.OK || bell.wished != 1 || r.Took < 120_000 || r.Took > 121_000 {
 			t.Errorf("%+v, %d wishes", r, bell.wished)
 		}
-		bell.busyTill, bell.skips = time.Time{}, "it is switched off"
-		time.Sleep(10 * time.Minute)
-		bell.skips, bell.err = "", errors.New("no model")
-		time.Sleep(10 * time.Minute)
+		bell.set(func() { bell.busyTill, bell.skips = time.Time{}, "it is switched off" })
+		h.pass(10 * time.Minute)
+		bell.set(func() { bell.skips, bell.err = "", errors.New("no model") })
+		h.pass(10 * time.Minute)
 		if runs := h.runs(j.ID); runs[1].Status != cronjobs.Skipped || runs[2].Status != cronjobs.Failed {
 			t.Errorf("%+v", runs)
 		}
 	})
 	scene("cron-32: a job that runs is not run a second time", func(t *testing.T, h *house) {
 		h.start()
-		h.turns.took = func(bot.Turn) time.Duration { return 5 * time.Minute }
+		h.turns.set(func() { h.turns.took = func(bot.Turn) time.Duration { return 5 * time.Minute } })
 		j := h.add(task("slow", every(time.Hour)))
 		if asked, _, err := h.s.RunNow(t.Context(), j.ID, false); asked != cronjobs.Ran || err != nil {
 			t.Fatal(asked, err)
 		}
-		time.Sleep(time.Second)
+		h.pass(time.Second)
 		if asked, _, _ := h.s.RunNow(t.Context(), j.ID, false); asked != cronjobs.AlreadyRunning {
 			t.Errorf("the second is %s", asked)
 		}
 		if asked, _, _ := h.s.RunNow(t.Context(), h.add(task("other", every(time.Hour))).ID, true); asked != cronjobs.NotDue {
 			t.Errorf("with --due it is %s", asked)
 		}
-		time.Sleep(10 * time.Minute)
+		h.pass(10 * time.Minute)
 		if next := h.job(j.ID).State.Next; next != j.State.Next {
 			t.Errorf("the schedule moved from %v to %v [R31]", j.State.Next.Time(), next.Time())
 		}
@@ -250,12 +266,12 @@ func TestScenarios(t *testing.T) {
 	scene("cron-33, R23: never more than maxConcurrentRuns at once", func(t *testing.T, h *house) {
 		h.cfg.MaxConcurrent = 2
 		h.start()
-		h.turns.took = func(bot.Turn) time.Duration { return time.Minute }
+		h.turns.set(func() { h.turns.took = func(bot.Turn) time.Duration { return time.Minute } })
 		var jobs []cronjobs.Job
 		for i := range 5 {
 			jobs = append(jobs, h.add(task(fmt.Sprint(i), in(time.Minute))))
 		}
-		time.Sleep(10 * time.Minute)
+		h.pass(10 * time.Minute)
 		if h.turns.most != 2 || len(h.turns.asked) != 5 {
 			t.Errorf("%d at once, %d in all of %d", h.turns.most, len(h.turns.asked), len(jobs))
 		}
@@ -265,26 +281,26 @@ func TestScenarios(t *testing.T) {
 		j := task("lost", every(10*time.Minute))
 		j.Delivery = nil
 		j = h.add(j)
-		time.Sleep(11 * time.Minute)
+		h.pass(11 * time.Minute)
 		if r := h.runs(j.ID)[0]; r.Status != cronjobs.Failed || r.Reason != "delivery" || len(h.turns.asked) != 0 {
 			t.Errorf("%+v", r)
 		}
 		k := task("try", every(10*time.Minute))
 		k.Delivery = &cronjobs.Delivery{Place: cronjobs.Place{Mode: cronjobs.Announce, Channel: cronjobs.Last}, BestEffort: true}
 		k = h.add(k)
-		time.Sleep(11 * time.Minute)
+		h.pass(11 * time.Minute)
 		if r := h.runs(k.ID)[0]; r.Status != cronjobs.OK || r.Delivery.Status != cronjobs.NotDelivered || r.Delivery.Error == "" {
 			t.Errorf("%+v", r)
 		}
 	})
 	scene("R51: a result that is more than three hours late is kept to the log", func(t *testing.T, h *house) {
 		h.start()
-		h.turns.took = func(bot.Turn) time.Duration { return 3*time.Hour + time.Minute }
+		h.turns.set(func() { h.turns.took = func(bot.Turn) time.Duration { return 3*time.Hour + time.Minute } })
 		j := task("late", in(time.Minute))
 		never := -1
 		j.Payload.TimeoutSeconds = &never
 		j = h.add(j)
-		time.Sleep(4 * time.Hour)
+		h.pass(4 * time.Hour)
 		if r := h.runs(j.ID)[0]; r.Status != cronjobs.OK || r.Delivery.Status != cronjobs.NotDelivered || !strings.Contains(r.Delivery.Why, "late") || len(h.turns.said()) != 0 {
 			t.Errorf("%+v, said %q", r, h.turns.said())
 		}
@@ -292,7 +308,7 @@ func TestScenarios(t *testing.T) {
 	scene("R54: the main session hears of what was posted to a named place", func(t *testing.T, h *house) {
 		h.start()
 		h.add(task("brief", in(time.Minute)))
-		time.Sleep(2 * time.Minute)
+		h.pass(2 * time.Minute)
 		if len(h.turns.notes) != 1 || !strings.Contains(h.turns.notes[0].Text, `"brief" posted to console room: done`) {
 			t.Errorf("notes %v", h.turns.notes)
 		}
@@ -302,12 +318,14 @@ func TestScenarios(t *testing.T) {
 		j := task("hook", every(10*time.Minute))
 		j.Delivery = &cronjobs.Delivery{Place: cronjobs.Place{Mode: cronjobs.Webhook, To: "https://example.org/secret"}}
 		j = h.add(j)
-		time.Sleep(11 * time.Minute)
+		h.pass(11 * time.Minute)
 		if r := h.runs(j.ID)[0]; r.Delivery.Status != cronjobs.Delivered || len(h.hooks) != 1 || strings.Contains(r.Delivery.Target, "secret") {
 			t.Errorf("%+v, %d calls", r, len(h.hooks))
 		}
+		h.turns.mu.Lock()
 		h.hook = func(cronjobs.WebhookCall) error { return errors.New("it answers 502") }
-		time.Sleep(10 * time.Minute)
+		h.turns.mu.Unlock()
+		h.pass(10 * time.Minute)
 		if r := h.runs(j.ID)[1]; r.Status != cronjobs.OK || r.Delivery.Status != cronjobs.NotDelivered || r.Delivery.Error != "it answers 502" || len(h.hooks) != 4 || h.hooks[3].ID != h.hooks[1].ID {
 			t.Errorf("%+v, %d calls", r, len(h.hooks))
 		}
@@ -315,7 +333,7 @@ func TestScenarios(t *testing.T) {
 	scene("R13: a changed schedule moves the next run, a changed name does not; off clears it", func(t *testing.T, h *house) {
 		h.start()
 		j := h.add(task("brief", every(time.Hour)))
-		time.Sleep(10 * time.Minute)
+		h.pass(10 * time.Minute)
 		next := j.State.Next
 		if j, _ = h.book.Edit(t.Context(), j.ID, func(j *cronjobs.Job) error { j.Name = "other"; return nil }); j.State.Next != next {
 			t.Error("a new name moved it")
@@ -333,16 +351,18 @@ func TestScenarios(t *testing.T) {
 	scene("IL-228: a panic is a failed run, and the next one starts on time", func(t *testing.T, h *house) {
 		h.start()
 		once := true
-		h.turns.answer = func(bot.Turn) (string, error) {
-			if once {
-				once = false
-				panic("boom")
+		h.turns.set(func() {
+			h.turns.answer = func(bot.Turn) (string, error) {
+				if once {
+					once = false
+					panic("boom")
+				}
+				return "fine", nil
 			}
-			return "fine", nil
-		}
+		})
 		since := time.Now()
 		j := h.add(task("shaky", every(10*time.Minute)))
-		time.Sleep(21 * time.Minute)
+		h.pass(21 * time.Minute)
 		runs := h.runs(j.ID)
 		if got := begun(runs, since); !slices.Equal(got, []string{"10m0s", "20m0s"}) || runs[0].Reason != "panic" || runs[1].Status != cronjobs.OK || strings.Contains(runs[0].Error, "boom") {
 			t.Errorf("%v %+v", got, runs)
@@ -352,11 +372,13 @@ func TestScenarios(t *testing.T) {
 		h.cfg.FailureDestination = &cronjobs.Place{Mode: cronjobs.Announce, Channel: "console", To: "ops"}
 		h.cfg.Retry.MaxAttempts = 0
 		h.start()
-		h.turns.answer = func(bot.Turn) (string, error) {
-			return "", &fallback.SummaryError{Attempts: []fallback.Attempt{{Model: primary, Reason: fallback.Timeout}}, Err: fallback.ErrRunDeadline}
-		}
+		h.turns.set(func() {
+			h.turns.answer = func(bot.Turn) (string, error) {
+				return "", &fallback.SummaryError{Attempts: []fallback.Attempt{{Model: primary, Reason: fallback.Timeout}}, Err: fallback.ErrRunDeadline}
+			}
+		})
 		h.add(task("slow", every(10*time.Minute)))
-		time.Sleep(11 * time.Minute)
+		h.pass(11 * time.Minute)
 		if len(h.turns.posts) != 1 || h.turns.posts[0].To.Conversation != "ops" || strings.Contains(h.turns.posts[0].Text, "\n") ||
 			!strings.Contains(h.turns.posts[0].Text, `"slow"`) || !strings.Contains(h.turns.posts[0].Text, "1 attempt") || !strings.Contains(h.turns.posts[0].Text, "timeout") {
 			t.Errorf("posts %+v", h.turns.posts)
@@ -365,16 +387,16 @@ func TestScenarios(t *testing.T) {
 	scene("IL-177, IL-182: nobody needs to look on; a next time of long ago is made up for and a new one planned", func(t *testing.T, h *house) {
 		h.start()
 		j := h.add(task("hourly", every(time.Hour)))
-		time.Sleep(2*time.Hour + time.Minute)
+		h.pass(2*time.Hour + time.Minute)
 		if len(h.runs(j.ID)) != 2 {
 			t.Errorf("%d runs", len(h.runs(j.ID)))
 		}
 	})
 	scene("IL-006, R62: a run that stop meets is in the record as interrupted, and posts nothing", func(t *testing.T, h *house) {
 		h.start()
-		h.turns.took = func(bot.Turn) time.Duration { return 10 * time.Minute }
+		h.turns.set(func() { h.turns.took = func(bot.Turn) time.Duration { return 10 * time.Minute } })
 		j := h.add(task("long", in(time.Minute)))
-		time.Sleep(2 * time.Minute)
+		h.pass(2 * time.Minute)
 		before := time.Now()
 		if err := h.s.Stop(context.Background()); err != nil || time.Since(before) > 6*time.Second {
 			t.Errorf("%v after %v", err, time.Since(before))
@@ -391,14 +413,14 @@ func TestScenarios(t *testing.T) {
 	})
 	scene("R70: removing a job that runs ends the run", func(t *testing.T, h *house) {
 		h.start()
-		h.turns.took = func(bot.Turn) time.Duration { return 10 * time.Minute }
+		h.turns.set(func() { h.turns.took = func(bot.Turn) time.Duration { return 10 * time.Minute } })
 		j := h.add(task("long", in(time.Minute)))
-		time.Sleep(2 * time.Minute)
+		h.pass(2 * time.Minute)
 		if _, err := h.book.Remove(t.Context(), j.ID); err != nil {
 			t.Fatal(err)
 		}
 		h.s.Cancel(j.ID)
-		time.Sleep(time.Second)
+		h.pass(time.Second)
 		if r := h.runs(j.ID)[0]; r.Reason != "removed" || r.Ended == 0 || len(h.turns.said()) > 1 {
 			t.Errorf("%+v, said %q", r, h.turns.said())
 		}
@@ -414,7 +436,7 @@ func TestScenarios(t *testing.T) {
 		if _, _, err := h.s.RunNow(t.Context(), j.ID, false); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second)
+		h.pass(time.Second)
 		if turn := h.turns.asked[0]; turn.Session != "agent:main:slack:channel:c1" || turn.Fresh {
 			t.Errorf("it runs in %s, fresh %v [R28]", turn.Session, turn.Fresh)
 		}
@@ -433,7 +455,7 @@ func TestScenarios(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(10 * time.Minute)
+		h.pass(10 * time.Minute)
 		if j = h.job(j.ID); j.Enabled || !strings.Contains(j.State.OffWhy, "Mars/Base") {
 			t.Errorf("%+v", j.State)
 		}
@@ -445,20 +467,20 @@ func TestScenarios(t *testing.T) {
 		h.cfg.Enabled = false
 		h.start()
 		j := h.add(task("off", every(time.Minute)))
-		time.Sleep(5 * time.Minute)
+		h.pass(5 * time.Minute)
 		if len(h.runs(j.ID)) != 0 {
 			t.Error("it ran")
 		}
 		if asked, _, err := h.s.RunNow(t.Context(), j.ID, false); asked != cronjobs.Ran || err != nil {
 			t.Error(asked, err)
 		}
-		time.Sleep(time.Second)
+		h.pass(time.Second)
 	})
 	scene("IL-154: delivered is said with a receipt alone", func(t *testing.T, h *house) {
 		h.start()
-		h.turns.refuse = "channel_not_found"
+		h.turns.set(func() { h.turns.refuse = "channel_not_found" })
 		j := h.add(task("void", every(10*time.Minute)))
-		time.Sleep(11 * time.Minute)
+		h.pass(11 * time.Minute)
 		r := h.runs(j.ID)[0]
 		if r.Status != cronjobs.OK || r.Delivery.Status != cronjobs.NotDelivered || r.Delivery.Error != "channel_not_found" || r.Delivery.MessageID != "" {
 			t.Errorf("%+v", r)
@@ -483,7 +505,7 @@ func TestMissed(t *testing.T) {
 	// away stops the house for a while and starts it again.
 	away := func(h *house, d time.Duration) time.Time {
 		h.stop()
-		time.Sleep(d)
+		h.pass(d)
 		h.open()
 		h.start()
 		return time.Now()
@@ -492,10 +514,10 @@ func TestMissed(t *testing.T) {
 		h.start()
 		j := h.add(task("brief", cronjobs.Schedule{Kind: cronjobs.KindCron, Expr: "30 8 * * *"}))
 		k := h.add(task("often", every(10*time.Minute)))
-		time.Sleep(8*time.Hour + 29*time.Minute)
+		h.pass(8*time.Hour + 29*time.Minute)
 		before := len(h.runs(k.ID))
 		back := away(h, 65*time.Minute)
-		time.Sleep(5 * time.Minute)
+		h.pass(5 * time.Minute)
 		if runs := h.runs(j.ID); len(runs) != 1 || runs[0].Trigger != cronjobs.OnCatchUp || !slices.Equal(begun(runs, back), []string{"2m0s"}) {
 			t.Errorf("%+v", runs)
 		}
@@ -512,12 +534,12 @@ func TestMissed(t *testing.T) {
 		for i := range 13 {
 			ids = append(ids, h.add(task(fmt.Sprint(i), every(12*time.Hour))).ID)
 		}
-		time.Sleep(time.Hour)
+		h.pass(time.Hour)
 		away(h, 12*time.Hour)
-		time.Sleep(time.Minute)
+		h.pass(time.Minute)
 		away(h, time.Second)
 		back := away(h, time.Second)
-		time.Sleep(10 * time.Minute)
+		h.pass(10 * time.Minute)
 		var at []time.Duration
 		for _, id := range ids {
 			runs := h.runs(id)
@@ -541,9 +563,9 @@ func TestMissed(t *testing.T) {
 		j.CatchUp = &no
 		j = h.add(j)
 		once := h.add(task("once", in(time.Hour)))
-		time.Sleep(30 * time.Minute)
+		h.pass(30 * time.Minute)
 		away(h, 62*24*time.Hour)
-		time.Sleep(10 * time.Minute)
+		h.pass(10 * time.Minute)
 		for _, id := range []cronjobs.JobID{old.ID, j.ID, once.ID} {
 			runs := h.runs(id)
 			if len(runs) != 1 || runs[0].Status != cronjobs.Skipped || runs[0].Reason != "missed" || runs[0].Error == "" {
@@ -559,7 +581,7 @@ func TestMissed(t *testing.T) {
 		h.start()
 		h.fails(fallback.Format)
 		j := h.add(task("bad", every(time.Minute)))
-		time.Sleep(30 * time.Minute)
+		h.pass(30 * time.Minute)
 		next := h.job(j.ID).State.Next
 		away(h, time.Second)
 		if got := h.job(j.ID).State.Next; got != next {
@@ -569,9 +591,9 @@ func TestMissed(t *testing.T) {
 	scene("R57: a run that a crash cut short counts as failed, and is tried again; a one-shot one is not", func(t *testing.T, h *house) {
 		h.start()
 		j, once := h.add(task("daily", every(24*time.Hour))), h.add(task("once", in(24*time.Hour)))
-		time.Sleep(23 * time.Hour)
+		h.pass(23 * time.Hour)
 		h.stop()
-		time.Sleep(2 * time.Hour)
+		h.pass(2 * time.Hour)
 		h.open()
 		// As a killed process leaves it: claimed, and no end.
 		for _, id := range []cronjobs.JobID{j.ID, once.ID} {
@@ -583,7 +605,7 @@ func TestMissed(t *testing.T) {
 			}
 		}
 		h.start()
-		time.Sleep(10 * time.Minute)
+		h.pass(10 * time.Minute)
 		if runs := h.runs(j.ID); len(runs) != 2 || runs[0].Reason != "interrupted" || runs[1].Trigger != cronjobs.OnRetry || runs[1].Status != cronjobs.OK {
 			t.Errorf("%+v", runs)
 		}
@@ -600,7 +622,7 @@ func TestMissed(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(3 * time.Hour)
+		h.pass(3 * time.Hour)
 		if st := h.job(j.ID).State; st.Running != 0 || st.LastReason != "interrupted" && st.LastStatus != cronjobs.OK {
 			t.Errorf("%+v", st)
 		}

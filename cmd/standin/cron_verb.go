@@ -160,7 +160,8 @@ func wrong(err error) error {
 		if !errors.As(one, &f) {
 			return exit{exitFault, err.Error()}
 		}
-		if flag, known := flagOf[f.Field]; known {
+		field, _, _ := strings.Cut(f.Field, "[")
+		if flag, known := flagOf[field]; known {
 			one = fmt.Errorf("--%s %w", flag, &cronjobs.Fault{Field: "", Wrong: f.Wrong, Mend: f.Mend})
 		}
 		lines = append(lines, one.Error())
@@ -183,7 +184,7 @@ func parted(err error) (all []error) {
 // flagOf is the flag that sets a field of a job.
 var flagOf = map[string]string{
 	"name": "name", "agentId": "agent", "sessionTarget": "session", "schedule.at": "at", "schedule.everyMs": "every", "schedule.expr": "cron", "schedule.tz": "tz",
-	"schedule.staggerMs": "stagger", "payload.text": "system-event", "payload.message": "message", "payload.model": "model", "payload.maxCostPerDay": "max-cost-per-day",
+	"schedule.staggerMs": "stagger", "payload.text": "system-event", "payload.message": "message", "payload.model": "model", "payload.fallbacks": "fallbacks", "payload.maxCostPerDay": "max-cost-per-day",
 	"delivery.channel": "channel", "delivery.to": "to", "failureAlert.after": "failure-alert-after", "failureAlert.to": "failure-alert-to",
 	"failureAlert.channel": "failure-alert-channel", "failureAlert.mode": "failure-alert-mode", "delivery.failureDestination.to": "failure-to",
 	"delivery.failureDestination.channel": "failure-channel", "delivery.failureDestination.mode": "failure-mode",
