@@ -59,6 +59,11 @@ type Turn struct {
 	Think provider.Effort
 	// Tools narrows the agent's tools to those that match; empty: all [R29].
 	Tools []string
+	// Guest says that somebody who is not the owner has asked for the run: it has no
+	// more rights than they. Chat is where they did; what a room asks for is shown
+	// nothing private, even the owner's [R71].
+	Guest bool
+	Chat  channels.ChatType
 
 	in      *channels.Inbound // the message of a chat turn, nil otherwise
 	rows    []int64           // the inbox rows that it answers
@@ -127,7 +132,8 @@ func (b *Bot) background(lane, caller context.Context, t Turn) (res Result, err 
 	if res.Turn = t.ID; res.Turn == "" {
 		res.Turn = b.ID()
 	}
-	told, upTo := b.withEvents(ctx, t.Session, t.Text)
+	told, upTo, strange := b.withEvents(ctx, t.Session, t.Text)
+	t.tainted = t.tainted || strange
 	text := t.Text
 	t.Text = told
 	ask, sess, err := b.ask(ctx, cfg, res.Turn, t)
@@ -141,7 +147,7 @@ func (b *Bot) background(lane, caller context.Context, t Turn) (res Result, err 
 		return res, err
 	}
 	e := Ending{Session: t.Session, Epoch: sess.Epoch, Turn: res.Turn, How: Answered, Background: true, Events: upTo, Entries: []Entry{
-		{Turn: res.Turn, Role: provider.User, Text: cmp.Or(t.Recall, text), At: asked}}}
+		{Turn: res.Turn, Role: provider.User, Text: cmp.Or(t.Recall, text), At: asked, Others: t.Guest}}}
 	e.Entries = exchange(res.Turn, ask.Tools, res.Outcome.Said, res.Outcome.Used, e.Entries)
 	answer, _ := policy.Untag(res.Outcome.Reply.Text) // there is no message to refer to
 	res.Text, _ = visible(answer)

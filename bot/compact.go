@@ -193,7 +193,7 @@ func (b *Bot) compact(ctx context.Context, cfg *Config, t Turn, sess Session, as
 	} else {
 		since = all[from-1].Seq + 1
 	}
-	done, err := b.Store.Summarise(ctx, t.Session, sess.Epoch, Summary{Turn: ask.Run, Text: text, Model: m, Since: since, At: b.Now()})
+	done, err := b.Store.Summarise(ctx, t.Session, sess.Epoch, Summary{Turn: ask.Run, Text: text, Model: m, Since: since, At: b.Now(), Others: ofOthers(all[:from])})
 	if err == nil && !done {
 		err = errNothingToCompact // somebody has begun a new session meanwhile
 	}

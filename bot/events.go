@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"standin/bot/policy"
@@ -43,20 +44,33 @@ func (b *Bot) Note(ctx context.Context, e SystemEvent) error {
 }
 
 // withEvents puts what happened since the last turn in front of a text, and
-// gives the last event that this takes in. A turn does without what cannot be
+// gives the last event that this takes in. strange says that people's words are
+// among them. A turn does without what cannot be
 // read; the events stay for the next one.
-func (b *Bot) withEvents(ctx context.Context, s fallback.SessionID, text string) (string, int64) {
+func (b *Bot) withEvents(ctx context.Context, s fallback.SessionID, text string) (told string, upTo int64, strange bool) {
 	waiting, err := b.Store.Noted(ctx, s)
 	if err != nil {
 		b.Log.Error("system events were not read", "session", s, "err", err)
-		return text, 0
+		return text, 0, false
 	}
 	if len(waiting) == 0 {
-		return text, 0
+		return text, 0, false
 	}
 	lines := make([]policy.Line, len(waiting))
 	for i, e := range waiting {
 		lines[i] = policy.Line{Text: e.Text, At: e.At}
+		strange = strange || !e.ours()
 	}
-	return policy.WithEvents(lines, text), waiting[len(waiting)-1].ID
+	return policy.WithEvents(lines, text), waiting[len(waiting)-1].ID, strange
+}
+
+// The beginnings of the keys of events that the operator's own jobs and wakes
+// make. All others tell of what people did, in their words.
+const (
+	JobKey  = "cron"
+	WakeKey = "wake:"
+)
+
+func (e SystemEvent) ours() bool {
+	return strings.HasPrefix(e.Key, JobKey) || strings.HasPrefix(e.Key, WakeKey)
 }

@@ -69,6 +69,9 @@ type Entry struct {
 	Results []provider.ToolResult
 	Seq     int64 // the store's, in order; 0 while it is not stored
 	Summary bool  // it stands for what was said before
+	// Others says that Text holds words of people other than the owner. A turn that
+	// is shown them has strangers' words in it, whoever writes next.
+	Others bool
 }
 
 // Summary takes the place of a conversation's beginning.
@@ -78,6 +81,8 @@ type Summary struct {
 	Model fallback.Model // who wrote it
 	Since int64          // Seq of the first entry that it does not take in
 	At    time.Time
+	// Others is that of the entries that it takes in.
+	Others bool
 }
 
 // Delivery is an outbox row.

@@ -54,7 +54,7 @@ func (b *Bot) surround(ctx context.Context, cfg *Config, r *request, prompt stri
 	if asked {
 		s.text = policy.WithPast(past, s.text)
 	}
-	s.text, s.events = b.withEvents(ctx, r.row.Session, s.text)
+	s.text, s.events, _ = b.withEvents(ctx, r.row.Session, s.text)
 	return s
 }
 

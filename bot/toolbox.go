@@ -12,10 +12,10 @@ import (
 	"standin/fallback/provider"
 )
 
-// place is where and for whom a turn runs. Background runs are the owner's: their
-// schedule is.
+// place is where and for whom a turn runs. Background runs are the owner's, as
+// their schedule is, but for those that a guest has asked for.
 func (b *Bot) place(ctx context.Context, cfg *Config, turn string, t Turn) tools.Place {
-	at := tools.Place{Turn: turn, Session: t.Session, Agent: t.Agent, Kind: t.Kind, To: t.To, Owner: true,
+	at := tools.Place{Turn: turn, Session: t.Session, Agent: t.Agent, Kind: t.Kind, To: t.To, Chat: t.Chat, Owner: !t.Guest,
 		Workspace: cfg.Agents[t.Agent].Workspace, Tainted: t.tainted}
 	if in := t.in; in != nil {
 		at.To, at.Chat, at.From, at.Message = in.To, in.Chat, in.From, in.ID
@@ -49,6 +49,21 @@ func only(all []tools.Tool, list []string) (kept []tools.Tool) {
 		}
 	}
 	return kept
+}
+
+// othersSpoke tells whether what a request adds to the transcript holds words of
+// others than the owner: they wrote a part of it, or were heard in the room. In a
+// direct chat what is heard beside the message is the person's own doing.
+func (b *Bot) othersSpoke(ctx context.Context, cfg *Config, r *request, heard bool) bool {
+	if heard && r.row.In.Chat != channels.Direct {
+		return true
+	}
+	return slices.ContainsFunc(r.rows(), func(row Accepted) bool { return !b.owns(ctx, cfg, row.In) })
+}
+
+// ofOthers tells whether entries hold such words.
+func ofOthers(entries []Entry) bool {
+	return slices.ContainsFunc(entries, func(e Entry) bool { return e.Others })
 }
 
 // owns tells whether a message is the owner's. Who cannot be looked up is not.

@@ -71,6 +71,7 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 	e = Ending{Session: r.row.Session, Epoch: sess.Epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: prompt, At: asked}}}
 	aloud := b.speech(cfg, r, sess, ask.Tools)
 	ask.System = instructions(ask.System, aloud.hint())
+	e.Entries[0].Others = b.othersSpoke(ctx, cfg, r, around.text != prompt)
 	var out *fallback.Outcome
 	if err == nil {
 		d := b.draft(ctx, cfg, turn, in, r.batch, aloud)
@@ -129,7 +130,7 @@ func (b *Bot) ask(ctx context.Context, cfg *Config, turn string, t Turn) (_ fall
 	if sess.Aborted && t.Kind == fallback.Chat {
 		hint = hintAborted // [S34]
 	}
-	t.tainted = t.tainted || showsDocument(history)
+	t.tainted = t.tainted || showsDocument(history) || ofOthers(history)
 	at := b.place(ctx, cfg, turn, t)
 	box := b.toolbox(cfg, at, t)
 	offered := fallback.Tools(nil)

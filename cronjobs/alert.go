@@ -172,7 +172,11 @@ func (s *Scheduler) delivered(ctx context.Context, j Job, r Run) error {
 		return nil
 	}
 	if p := j.way(); r.Delivery.Status == Delivered && p.Mode == Announce && p.Channel != "" && p.Channel != Last && !j.bestEffort() {
-		s.note(ctx, r.Agent, "cron:"+string(j.ID), sayAware(j, r)) // [R54]
+		key := "cron:" + string(j.ID)
+		if j.Guest {
+			key = "guest-" + key // what it says is not the owner's word
+		}
+		s.note(ctx, r.Agent, key, sayAware(j, r)) // [R54]
 	}
 	return nil
 }

@@ -30,12 +30,15 @@ func (m Millis) Time() time.Time {
 
 // Job is one job [R1]. Its JSON is what people write, import and read.
 type Job struct {
-	ID          JobID            `json:"id"`
-	Agent       fallback.AgentID `json:"agentId,omitempty"` // "": the default agent
-	SessionKey  string           `json:"sessionKey,omitempty"`
-	Name        string           `json:"name"`
-	Description string           `json:"description,omitempty"`
-	Enabled     bool             `json:"enabled"`
+	ID         JobID            `json:"id"`
+	Agent      fallback.AgentID `json:"agentId,omitempty"` // "": the default agent
+	SessionKey string           `json:"sessionKey,omitempty"`
+	// Guest says that it was made in a chat for somebody who is not the owner: its
+	// runs have no more rights than they [R71].
+	Guest       bool   `json:"guest,omitempty"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Enabled     bool   `json:"enabled"`
 	// DeleteAfterRun takes a one-shot job away once it has run well; nil: yes for
 	// kind at, no otherwise.
 	DeleteAfterRun *bool         `json:"deleteAfterRun,omitempty"`

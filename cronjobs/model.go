@@ -3,7 +3,9 @@ package cronjobs
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"standin/channels"
 	"standin/fallback"
 )
 
@@ -75,6 +77,20 @@ func (j *Job) session(agent fallback.AgentID) (_ fallback.SessionID, fresh bool)
 		return fallback.SessionID(key), false
 	}
 	return fallback.SessionID(prefix + key), false
+}
+
+// madeIn is the kind of chat that the job was made in, "" for none: its session's
+// key says so.
+func (j *Job) madeIn() channels.ChatType {
+	parts := strings.SplitN(j.SessionKey, ":", 5) // agent:<id>:<channel>:<kind>:<conversation>
+	if len(parts) < 5 {
+		return ""
+	}
+	switch kind := channels.ChatType(parts[3]); kind {
+	case channels.Room, channels.Group:
+		return kind
+	}
+	return ""
 }
 
 // refuses says of each candidate whether a run of the job may use it: a server

@@ -191,7 +191,7 @@ func (s *Scheduler) turn(ctx context.Context, j Job, r Run) Run {
 		ID: r.Turn, Session: session, Agent: r.Agent, Kind: fallback.Cron, Text: j.prompt(s.Now(), s.Config().Home),
 		Model: ask.own, Fallbacks: ask.fallbacks, Listed: ask.listed, Refuse: s.refuses(ctx, j, models),
 		Fresh: fresh, Light: j.Payload.LightContext, Tools: j.Payload.ToolsAllow, Timeout: limit, To: to,
-		Job: string(j.ID), Caps: j.caps(s.Config().Home),
+		Job: string(j.ID), Caps: j.caps(s.Config().Home), Guest: j.Guest, Chat: j.madeIn(),
 	}
 	interim := false
 	t.Judge = func(res bot.Result) bot.Verdict {

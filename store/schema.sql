@@ -52,7 +52,8 @@ CREATE TABLE transcript (
     provider TEXT NOT NULL DEFAULT '',
     model    TEXT NOT NULL DEFAULT '',
     at       INTEGER NOT NULL,
-    exchange TEXT NOT NULL DEFAULT ''
+    exchange TEXT NOT NULL DEFAULT '',
+    others   INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX transcript_by_epoch ON transcript (session, epoch, seq, role);
 -- The latest summary of a conversation: what stands before it is not shown to a

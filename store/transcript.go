@@ -14,10 +14,10 @@ const (
 	// The oldest of the last user entries: where a cut history starts.
 	historyStart = `SELECT seq FROM transcript WHERE session = ? AND epoch = ? AND seq >= ? AND role = 'user' AND exchange = '' ORDER BY seq DESC LIMIT 1 OFFSET ?`
 
-	historySince = `SELECT seq, turn, role, text, provider, model, at, exchange FROM transcript
+	historySince = `SELECT seq, turn, role, text, provider, model, at, exchange, others FROM transcript
 		WHERE session = ? AND epoch = ? AND seq >= ? AND role <> 'summary' ORDER BY seq`
 
-	lastSummary = `SELECT turn, text, at, exchange FROM transcript WHERE session = ? AND epoch = ? AND role = 'summary' ORDER BY seq DESC LIMIT 1`
+	lastSummary = `SELECT turn, text, at, exchange, others FROM transcript WHERE session = ? AND epoch = ? AND role = 'summary' ORDER BY seq DESC LIMIT 1`
 )
 
 // History gives the last entries of the session's epoch, oldest first, from the
@@ -39,7 +39,7 @@ func (d *DB) History(ctx context.Context, s fallback.SessionID, epoch string, tu
 		var e bot.Entry
 		var at int64
 		var said string
-		if err := scan(&e.Seq, &e.Turn, &e.Role, &e.Text, &e.Model.Provider, &e.Model.Name, &at, &said); err != nil {
+		if err := scan(&e.Seq, &e.Turn, &e.Role, &e.Text, &e.Model.Provider, &e.Model.Name, &at, &said, &e.Others); err != nil {
 			return err
 		}
 		if said != "" {
@@ -65,7 +65,7 @@ func (d *DB) summary(ctx context.Context, s fallback.SessionID, epoch string) (l
 	e := bot.Entry{Role: provider.User, Summary: true}
 	var at int64
 	var said string
-	found, err := d.main.row(ctx, lastSummary, []any{s, epoch}, &e.Turn, &e.Text, &at, &said)
+	found, err := d.main.row(ctx, lastSummary, []any{s, epoch}, &e.Turn, &e.Text, &at, &said, &e.Others)
 	if err != nil || !found {
 		return nil, 0, err
 	}
@@ -91,8 +91,8 @@ func (d *DB) Summarise(ctx context.Context, s fallback.SessionID, epoch string, 
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(`INSERT INTO transcript (session, epoch, turn, role, text, provider, model, at, exchange) VALUES (?,?,?,'summary',?,?,?,?,?)`,
-			s, epoch, c.Turn, c.Text, c.Model.Provider, c.Model.Name, millis(c.At), string(said))
+		_, err = t.exec(`INSERT INTO transcript (session, epoch, turn, role, text, provider, model, at, exchange, others) VALUES (?,?,?,'summary',?,?,?,?,?,?)`,
+			s, epoch, c.Turn, c.Text, c.Model.Provider, c.Model.Name, millis(c.At), string(said), c.Others)
 		return err
 	})
 	return done && err == nil, err
@@ -115,8 +115,8 @@ func (t *tx) addEntries(s fallback.SessionID, epoch string, entries []bot.Entry)
 			}
 			said = string(b)
 		}
-		_, err := t.exec(`INSERT INTO transcript (session, epoch, turn, role, text, provider, model, at, exchange) VALUES (?,?,?,?,?,?,?,?,?)`,
-			s, epoch, e.Turn, e.Role, e.Text, e.Model.Provider, e.Model.Name, millis(e.At), said)
+		_, err := t.exec(`INSERT INTO transcript (session, epoch, turn, role, text, provider, model, at, exchange, others) VALUES (?,?,?,?,?,?,?,?,?,?)`,
+			s, epoch, e.Turn, e.Role, e.Text, e.Model.Provider, e.Model.Name, millis(e.At), said, e.Others)
 		if err != nil {
 			return err
 		}

@@ -23,10 +23,10 @@ func (p Policy) Refuse(t Tool, at Place) string {
 		return "it is not among the tools of this agent"
 	case at.Shared() && p.Rooms != nil && p.Rooms.denies(t.Name):
 		return "it is not among the tools of this agent in shared rooms"
-	case t.Owner && !at.Owner:
+	case (t.Owner || t.RoomOwner && at.Shared()) && !at.Owner:
 		return "it is for the owner only"
-	case t.Owner && at.Tainted && (t.Acts || t.Domain == "" || t.Domain != at.Taint):
-		return "this turn has read what strangers wrote, and this tool acts for the owner alone: they can ask for it in a message of its own"
+	case (t.Owner || t.RoomOwner) && at.Tainted && (t.Acts || t.Domain == "" || t.Domain != at.Taint):
+		return "this turn has read what others wrote, and this tool acts for the owner alone: the owner can ask for it in a direct chat, in a message of its own"
 	case t.Private && at.Shared():
 		return "it shows private things, and others read here"
 	}

@@ -23,6 +23,9 @@ type Tool struct {
 	Acts bool
 	// Owner keeps it to those who may give the owner's commands [R71].
 	Owner bool
+	// RoomOwner does so in shared rooms alone, and otherwise is as Owner is: it acts
+	// for people beyond this turn [R71].
+	RoomOwner bool
 	// Private keeps it out of shared rooms: what it shows is the owner's own.
 	Private bool
 	// Foreign says that what it gives back was written by strangers: a web page,

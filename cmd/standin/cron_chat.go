@@ -100,6 +100,9 @@ func hereOf(g bot.Given, words []string) (flags []string) {
 		})
 	}
 	flags = append(flags, "--session-key", string(g.Session))
+	if !g.Owner {
+		flags = append(flags, "--guest") // its runs have no more rights than they
+	}
 	if !given("--agent") && g.Agent != "" {
 		flags = append(flags, "--agent", string(g.Agent))
 	}
@@ -151,7 +154,7 @@ func (w world) notTheirs(ctx context.Context, dir string, g bot.Given, words []s
 	}
 	defer d.db.Close()
 	j, err := d.Find(ctx, ref)
-	if err != nil || j.SessionKey != string(g.Session) {
+	if err != nil || j.SessionKey != string(g.Session) || !j.Guest { // the owner's may share the session (dmScope main)
 		return "This chat has no job " + ref + ". /cron list shows those that it has."
 	}
 	return ""

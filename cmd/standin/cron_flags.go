@@ -32,6 +32,7 @@ type jobFlags struct {
 	deleteAfter, keepAfter, disabled, enable, disable                       bool
 	paid, noPaid, catchUp, noCatchUp                                        bool
 	alert, noAlert, includeSkipped, excludeSkipped                          bool
+	guest                                                                   bool
 	clearAgent, clearKey, clearTools, clearModel, clearFallbacks, clearDest bool
 }
 
@@ -82,6 +83,8 @@ func (f *jobFlags) bind(v *verb, editing bool) {
 	word(&f.catchUpMaxAge, "catch-up-max-age", "DURATION", "How late that may be.")
 	f.bindAlerts(word, yes)
 	if !editing {
+		yes(&f.guest, "guest", "It was asked for by somebody who is not the owner.")
+		_ = f.set.MarkHidden("guest") // /cron says it; it was declared just now
 		yes(&f.disabled, "disabled", "Add it switched off.")
 		return
 	}
@@ -147,7 +150,7 @@ func (f *jobFlags) apply(j *cronjobs.Job, now time.Time) error {
 		"name": func() { j.Name = f.name }, "description": func() { j.Description = f.description },
 		"agent": func() { j.Agent = fallback.AgentID(f.agent) }, "clear-agent": func() { j.Agent = "" },
 		"session-key": func() { j.SessionKey = f.sessionKey }, "clear-session-key": func() { j.SessionKey = "" },
-		"enable": func() { j.Enabled = true }, "disable": func() { j.Enabled = false }, "disabled": func() { j.Enabled = false },
+		"enable": func() { j.Enabled = true }, "disable": func() { j.Enabled = false }, "disabled": func() { j.Enabled = false }, "guest": func() { j.Guest = true },
 		"delete-after-run": func() { j.DeleteAfterRun = &f.deleteAfter }, "keep-after-run": func() { j.DeleteAfterRun = new(bool) },
 		"catch-up": func() { j.CatchUp = &f.catchUp }, "no-catch-up": func() { j.CatchUp = new(bool) },
 		"session": func() { j.Target = cronjobs.Target(f.session) }, "wake": func() { j.Wake = cronjobs.WakeMode(f.wake) },

@@ -17,7 +17,6 @@ import (
 
 	"standin/bot"
 	"standin/bot/mcp"
-	"standin/bot/tools"
 	"standin/channels"
 	"standin/channels/discord"
 	"standin/channels/slack"
@@ -157,7 +156,7 @@ func New(ctx context.Context, p Parts) (*App, error) {
 		Past:        Past{db},
 		Spending:    db,
 		Local:       p.Local,
-		Tools:       func() []tools.Tool { return a.tools.Load().all() },
+		Tools:       a.agentTools,
 		Speaker:     voice{func() config.Voice { return a.Config().Voice }},
 		Log:         p.Log,
 		Now:         p.Now,

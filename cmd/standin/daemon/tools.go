@@ -8,6 +8,7 @@ import (
 	"standin/bot/mcp"
 	"standin/bot/tools"
 	"standin/cmd/standin/config"
+	"standin/cronjobs"
 )
 
 // toolRoom is what agents may do beside the bot's own tools: files of their
@@ -32,6 +33,15 @@ func (r *toolRoom) all() []tools.Tool {
 		return nil
 	}
 	return append(append([]tools.Tool(nil), r.own...), r.hub.Tools()...)
+}
+
+// agentTools are those that the bot has beside its own.
+func (a *App) agentTools() []tools.Tool {
+	all := a.tools.Load().all()
+	if a.jobs != nil {
+		all = append(all, cronjobs.Tool(a.JobBook, a.jobs))
+	}
+	return all
 }
 
 // newHub wires what keeps servers of tools running. Nothing runs before startTools.
