@@ -44,6 +44,14 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
+// RefusalOf gives the sentence with which a choice was refused; false for an error
+// that is no answer to what was asked.
+func RefusalOf(err error) (says string, refused bool) {
+	var no refusal
+	refused = errors.As(err, &no)
+	return string(no), refused
+}
+
 // chain is what a chat turn under sel would walk.
 func (o *order) chain(sel fallback.Selection) []fallback.Model {
 	return fallback.Chain(o.cfg.Fallback, o.plan(sel))

@@ -165,36 +165,40 @@ func (d *DB) TranscriptBack(ctx context.Context, s fallback.SessionID, before in
 	return list, nil
 }
 
-// PageLine is a message of a chat of the operator's, in or out.
-type PageLine struct {
-	At    time.Time
-	Out   bool
-	ID    string // the message's, or the delivery's
-	Kind  channels.Kind
-	Text  string
-	Who   string
-	Turn  string
-	How   bot.How // of one that came in; "": it waits
-	Files []string
+// PagePlace is where a line stands in its chat.
+type PagePlace struct {
+	At  time.Time
+	Out bool
+	N   int64
 }
 
-// PageChat gives the latest of a conversation of the channel, in order, those
-// before before if it is not zero.
-func (d *DB) PageChat(ctx context.Context, conversation string, before time.Time, limit int) (list []PageLine, err error) {
-	until := millis(before)
+// PageLine is a message of a chat of the operator's, in or out.
+type PageLine struct {
+	PagePlace
+	ID   string // the message's, or the delivery's
+	Kind channels.Kind
+	Text string
+	Who  string
+	Turn string
+	How  bot.How // of one that came in; "": it waits
+}
+
+// PageChat gives the latest of a conversation of the channel, in order; those
+// before the line at before, if that is not the zero place.
+func (d *DB) PageChat(ctx context.Context, conversation string, before PagePlace, limit int) (list []PageLine, err error) {
+	until := millis(before.At)
 	if until == 0 {
 		until = 1 << 62
 	}
 	err = d.main.each(ctx, `SELECT * FROM (
-			SELECT accepted AS at, 0 AS out, message_id AS id, '' AS kind, text, user_name, turn, how, facts AS more, id AS n FROM inbox
-				WHERE channel = 'page' AND account = '' AND conversation = ?1 AND accepted < ?2
+			SELECT accepted AS at, 0 AS out, id AS n, message_id, '', text, user_name, turn, how FROM inbox
+				WHERE channel = 'page' AND account = '' AND conversation = ?1 AND accepted <= ?2
 			UNION ALL
-			SELECT created, 1, id, kind, text, '', turn, '', '', seq FROM outbox WHERE channel = 'page' AND conversation = ?1 AND created < ?2
-		) ORDER BY at DESC, out DESC, n DESC LIMIT ?3`, []any{conversation, until, limit}, func(scan func(...any) error) error {
+			SELECT created, 1, seq, id, kind, text, '', turn, '' FROM outbox WHERE channel = 'page' AND conversation = ?1 AND created <= ?2
+		) WHERE (at, out, n) < (?2, ?3, ?4) ORDER BY at DESC, out DESC, n DESC LIMIT ?5`, []any{conversation, until, before.Out, before.N, limit}, func(scan func(...any) error) error {
 		var l PageLine
-		var at, n int64
-		var more string
-		if err := scan(&at, &l.Out, &l.ID, &l.Kind, &l.Text, &l.Who, &l.Turn, &l.How, &more, &n); err != nil {
+		var at int64
+		if err := scan(&at, &l.Out, &l.N, &l.ID, &l.Kind, &l.Text, &l.Who, &l.Turn, &l.How); err != nil {
 			return err
 		}
 		l.At = moment(at)

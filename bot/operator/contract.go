@@ -181,3 +181,19 @@ func (s schemas) fields(t reflect.Type, fields object, required *[]string) {
 		}
 	}
 }
+
+// serveContract serves the document.
+func (s *Server) serveContract(c *call) {
+	s.contractOnce.Do(func() {
+		text, err := json.Marshal(contract(s.all, contractVersion))
+		if err != nil {
+			s.Log.Error("the contract cannot be written", "err", err)
+		}
+		s.contractJSON = text
+	})
+	c.w.Header().Set("Content-Type", "application/json")
+	_, _ = c.w.Write(s.contractJSON)
+}
+
+// contractVersion counts the changes that others have to follow.
+const contractVersion = "1"

@@ -61,7 +61,6 @@ type ChatSay struct {
 type ChatTaken struct {
 	ID      string `json:"id"`
 	Session string `json:"session"`
-	Fresh   bool   `json:"fresh" doc:"false: it was taken before."`
 }
 
 // ChatMessage is a message of a chat.
@@ -74,7 +73,6 @@ type ChatMessage struct {
 	Who   string    `json:"who,omitempty" doc:"Of an operator."`
 	Turn  string    `json:"turn,omitempty" doc:"See /runs/{id}."`
 	State string    `json:"state,omitempty" enum:"waiting,answered,failed,command,silent" doc:"Of an operator's message: what became of it."`
-	Files []string  `json:"files,omitempty" doc:"Names."`
 }
 
 // Chat is the latest of a chat, in order.

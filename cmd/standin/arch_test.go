@@ -81,6 +81,7 @@ var homes = map[string][]string{
 	"github.com/invopop/jsonschema":         {"cmd/standin/config", "cmd/standin/rehearsal"},
 	"github.com/santhosh-tekuri/jsonschema": {"cmd/standin/config"},
 	"github.com/fsnotify/fsnotify":          {"cmd/standin/daemon"},
+	"github.com/prometheus/client_golang":   {"bot/operator"},
 	"github.com/spf13/cobra":                {"cmd/standin"},
 	"github.com/spf13/pflag":                {"cmd/standin"},
 	"github.com/robfig/cron":                {"cronjobs"},
