@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { get, send, id } from "./api.js";
 import { at } from "./words.js";
-import { agentChoice, filters, field, runLink, pill, more } from "./parts.js";
+import { agentChoice, field, runLink, pill, more, to } from "./parts.js";
 
 export const title = "Chat";
 export const hears = ["chat"];
@@ -22,7 +22,7 @@ export async function load(ctx, signal) {
 export function draw(got, ctx) {
   const mine = ctx.keep("chat " + (ctx.query.agent || ""), { unsent: null });
   return [
-    ctx.agents.length > 1 ? filters("Agent", ["chat"], ctx.go, field("Agent", agentChoice(ctx, ctx.query.agent, "the default agent"))) : null,
+    ctx.agents.length > 1 ? h("div", { class: "filters" }, field("Agent", agentChoice(ctx, ctx.query.agent, "the default agent", (agent) => ctx.go(to(["chat"], { agent }))))) : null,
     h("div", { class: "chat" },
       more(got.next, () => ctx.another("chat"), "Show what was said before"),
       h("ol", { class: "log", id: "log", role: "log", "aria-label": "Conversation with " + got.agent, tabindex: "0" },
@@ -30,9 +30,8 @@ export function draw(got, ctx) {
       h("form", { class: "say", onsubmit: (e) => submit(e, ctx, mine) },
         h("label", { for: "text" }, "Message to ", got.agent),
         h("textarea", { id: "text", name: "text", rows: 2, required: true, "aria-describedby": "keys", onkeydown: enter }),
-        h("p", { id: "keys", class: "small" }, "Enter sends, Shift and Enter begins a new line."),
         mine.fault ? h("p", { class: "fault", role: "alert" }, mine.fault) : null,
-        h("button", { type: "submit", class: "primary" }, "Send"))),
+        h("div", { class: "line ends" }, h("p", { id: "keys", class: "small" }, "Enter sends, Shift and Enter begins a new line."), h("button", { type: "submit", class: "primary" }, "Send")))),
   ];
 }
 

@@ -15,16 +15,16 @@ export async function load(ctx, signal) {
 export function draw({ jobs, calendar, beats }, ctx) {
   return [
     jobs.enabled ? null : h("p", { class: "headline warn" }, "No job runs by itself: cron.enabled is off in the config. Jobs can still be run by hand."),
-    panel("Jobs", h("p", { class: "sub" }, `${many(jobs.running, "job")} running, ${jobs.waiting} waiting.`), table("Jobs", [
+    panel("All jobs", h("p", { class: "sub" }, `${many(jobs.running, "job")} running, ${jobs.waiting} waiting.`), table("Jobs", [
       ["Job", (j) => [h("a", { href: to(["job", j.id]) }, j.name || j.id), j.description ? h("div", { class: "small" }, j.description) : null]],
       ["State", (j) => [date(j.runningSince) ? pill("ok", "runs") : j.enabled ? pill("on") : pill("off"), j.offWhy ? h("div", { class: "mend" }, j.offWhy) : null]],
       ["Schedule", (j) => j.schedule], ["Next", (j) => j.enabled && j.next.length ? at(j.next[0]) : "–"], ["Last run", (j) => last(j)], ["Model", (j) => j.model ? model(j.model) : "the agent's"],
-      ["", (j) => jobActions(j, ctx)],
+      ["Actions", (j) => jobActions(j, ctx)],
     ], jobs.jobs, "There are no jobs. Make one with standin cron add, or ask an agent to.", (j) => j.id)),
     panel("Heartbeats", table("Heartbeats", [
       ["Agent", (b) => b.agent], ["State", (b) => date(b.runningSince) ? pill("ok", "runs") : b.off ? pill("off", "switched off") : b.every ? pill("on", "every " + b.every) : pill("none", "no interval")],
       ["Next", (b) => b.off ? "–" : at(b.due)], ["Last", (b) => date(b.last) ? [since(b.last), " ", pill(b.status), b.says ? h("div", { class: "small" }, b.says) : null] : "never"], ["Model", (b) => model(b.model)],
-      ["Goes to", (b) => b.goes], ["", (b) => beatActions(b, ctx)],
+      ["Goes to", (b) => b.goes], ["Actions", (b) => beatActions(b, ctx)],
     ], beats, "No agent has a heartbeat.", (b) => b.agent)),
     panel("The next seven days", agenda(calendar)),
   ];

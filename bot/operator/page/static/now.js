@@ -80,7 +80,7 @@ function candidate(c, a, ctx) {
     : c.do === "skip" ? pill("failed", "passed over: " + name(c.why || c.reason), "bad")
     : c.do === "probe" ? pill("probe", "asked again with the next message") : pill("none", c.position === 1 ? "would answer" : "next in line");
   const rests = c.credentials.some((k) => k.state !== "usable");
-  return h("li", { class: "candidate" + (answers ? " answers" : ""), key: c.model },
+  return h("li", { class: "candidate" + (answers ? c.position > 1 ? " stands" : " answers" : ""), key: c.model },
     h("div", { class: "line" }, h("span", { class: "place", "aria-hidden": "true" }, c.position), model(c.model), state, date(c.until) ? until(c.until) : null),
     h("p", {}, c.says),
     c.credentials.length ? h("details", { open: rests }, h("summary", {}, many(c.credentials.length, "credential"), " for ", c.model),

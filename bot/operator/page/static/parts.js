@@ -12,7 +12,7 @@ export function to(path, query) {
 // tones says how a state is meant: its colour and its sign. The word itself is
 // always there too, so nobody needs the colour.
 const tones = {
-  good: ["healthy", "ready", "answers now", "usable", "ok", "answered", "ran", "delivered", "recovered", "connected", "on"],
+  good: ["healthy", "ready", "answers now", "usable", "ok", "answered", "ran", "settled", "delivered", "recovered", "connected", "on"],
   warn: ["degraded", "probe", "partly", "resting", "starting", "leaving", "connecting", "reconnecting", "skipped", "fallback", "queued", "waiting", "unlisted", "open", "stands in", "unknown"],
   bad: ["exhausted", "down", "disabled", "blocked", "useless", "failed", "error", "not-delivered", "over"],
 };
@@ -29,17 +29,23 @@ export function pill(state, said, as) {
   return h("span", { class: "pill " + t }, h("span", { "aria-hidden": "true" }, signs[t] + " "), said || name(state));
 }
 
-// model shows a model; the parts of long names may break.
+// pieces lets a long name break behind its colons and slashes, and nowhere else
+// as long as there is room.
+export function pieces(long) {
+  return long.split(/(?<=[:/])/).flatMap((part, i) => i ? [h("wbr"), part] : [part]);
+}
+
+// model shows a model.
 export function model(m) {
-  return m ? h("code", { class: "model" }, m) : "–";
+  return m ? h("code", { class: "model" }, pieces(m)) : "–";
 }
 
 export function sessionLink(key) {
-  return key ? h("a", { class: "key", href: to(["session", key]) }, key) : "–";
+  return key ? h("a", { class: "key", href: to(["session", key]) }, pieces(key)) : "–";
 }
 
 export function runLink(run, said) {
-  return run ? h("a", { href: to(["run", run]), "aria-label": "Steps of run " + run }, said || "steps") : "–";
+  return run ? h("a", { href: to(["run", run]), "aria-label": said ? null : "Steps of run " + run }, said || "Steps") : "–";
 }
 
 // panel is a part of a view with its heading.
@@ -53,7 +59,7 @@ export function table(caption, columns, rows, empty, keyOf) {
   if (!rows.length) return h("p", { class: "empty" }, empty);
   return h("table", { role: "table" },
     h("caption", { class: "unseen" }, caption),
-    h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns.map(([head, , kind]) => h("th", { role: "columnheader", scope: "col", class: kind || null }, head)))),
+    h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns.map(([head, , kind]) => h("th", { role: "columnheader", scope: "col", class: kind || null }, head === "Actions" ? h("span", { class: "unseen" }, head) : head)))),
     h("tbody", { role: "rowgroup" }, rows.map((row) => h("tr", { role: "row", key: keyOf ? keyOf(row) : undefined },
       columns.map(([head, cell, kind]) => h("td", { role: "cell", "data-label": head, class: kind || null }, cell(row)))))));
 }
@@ -150,6 +156,6 @@ export function room(r) {
 }
 
 // agentChoice offers the agents; the first choice is all of them, or none named.
-export function agentChoice(ctx, value, first) {
-  return select("agent", [["", first], ...ctx.agents.map((a) => [a.id, a.name ? `${a.name} (${a.id})` : a.id])], value);
+export function agentChoice(ctx, value, first, onpick) {
+  return select("agent", [["", first], ...ctx.agents.map((a) => [a.id, a.name ? `${a.name} (${a.id})` : a.id])], value, onpick ? { onchange: (e) => onpick(e.target.value) } : {});
 }

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { get, send } from "./api.js";
 import { at, since, due, name, many, length, date } from "./words.js";
-import { panel, pill, model, runLink, facts, ask, field, select, button, more, room, to } from "./parts.js";
+import { panel, pill, model, runLink, facts, ask, field, select, button, more, room, pieces, to } from "./parts.js";
 import { state } from "./sessions.js";
 
 export const title = "Session";
@@ -23,7 +23,7 @@ export async function load(ctx, signal) {
 export function draw({ session: s, said }, ctx) {
   return [
     h("p", { class: "back" }, h("a", { href: to(["sessions"]) }, "← Sessions"), " ", h("a", { href: to(["timeline"], { session: s.key }) }, "Its timeline")),
-    h("p", { class: "key lead" }, s.key),
+    h("p", { class: "key lead" }, pieces(s.key)),
     h("div", { class: "actions" }, choose(s, ctx), reset(s, ctx), forget(s, ctx)),
     facts([["State", state(s)], ["Answers", model(s.active)], ["Selected", model(s.selected)], ["Because of", { default: "the default", agent: "its agent", channel: "its channel", auto: "a fallback", user: "a person's choice", legacy: "an older choice" }[s.source] || s.source],
       ["Since", date(s.since) ? [at(s.since), " (", since(s.since), ")"] : ""], ["Strict", s.strict ? "no other model may answer" : ""], ["Credential", s.credential ? s.credential + (s.credentialChosen ? ", chosen by a person" : "") : ""],

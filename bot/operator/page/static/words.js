@@ -64,7 +64,8 @@ export function due(t) {
 
 function ago(d) {
   const ms = Date.now() - d;
-  return ms < 2000 ? "just now" : length(Math.floor(ms / 1000) * 1000) + " ago";
+  if (ms < 2000) return "just now";
+  return length(ms < 60e3 ? Math.floor(ms / 1000) * 1000 : Math.floor(ms / 60e3) * 60e3) + " ago";
 }
 
 function left(d) {
