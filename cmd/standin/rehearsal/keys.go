@@ -96,6 +96,16 @@ type vendorKeys struct {
 	Reply       *string         `json:"reply,omitempty"`
 	Tool        *toolKeys       `json:"tool,omitempty"`
 	Latency     config.Duration `json:"latency,omitempty"`
+	Tokens      *tokenKeys      `json:"tokens,omitempty"` // of an answer; default: one of each
+}
+
+// tokenKeys are what the vendor says an answer used. With a model's cost in the
+// config it is what budgets count.
+type tokenKeys struct {
+	Input      int64 `json:"input,omitempty" jsonschema:"minimum=0"`
+	Output     int64 `json:"output,omitempty" jsonschema:"minimum=0"`
+	CacheRead  int64 `json:"cacheRead,omitempty" jsonschema:"minimum=0"`
+	CacheWrite int64 `json:"cacheWrite,omitempty" jsonschema:"minimum=0"`
 }
 
 // errorKeys is the failure of an HTTP vendor.

@@ -210,6 +210,8 @@ func TestBadScriptsAreRefused(t *testing.T) {
 		{"a matcher that matches nothing", "vendors:\n- {model: gpt-5.5, hang: true}\n", `:2:11: vendors[0].model: "gpt-5.5" matches no model; write provider/model, provider/* or "*"`},
 		{"half a wildcard", "vendors:\n- {model: openai/gpt-*, hang: true}\n", "matches no model"},
 		{"two effects", "vendors:\n- {model: '*', hang: true, empty: true}\n", "vendors[0].empty: is a second effect beside hang"},
+		{"what a failing vendor uses", "vendors:\n- {model: '*', hang: true, tokens: {input: 1}}\n", "vendors[0].tokens: is not told by a vendor that fails"},
+		{"more of the cache than of all", "vendors:\n- {model: '*', tokens: {input: 1, cacheRead: 2}}\n", "vendors[0].tokens.input: is less than the cached ones"},
 		{"a window that never opens", "vendors:\n- {model: '*', from: 5m, until: 5m, hang: true}\n", "vendors[0].until: is not behind from"},
 		{"no such failure of a network", "vendors:\n- {model: '*', network: timeout}\n", "is not one of reset, refused, dns, eof"},
 		{"tools", "vendors:\n- {model: '*', tool: {name: x}}\n", "vendors[0].tool: is not supported yet"},

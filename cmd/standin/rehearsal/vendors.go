@@ -57,6 +57,12 @@ func (s *scriptReader) rule(k vendorKeys, p config.Path) *rule {
 	if len(effects) > 1 {
 		s.reportKey(p.Key(effects[1]), "is a second effect beside "+effects[0], "make it a rule of its own")
 	}
+	if t := k.Tokens; t != nil && t.CacheRead+t.CacheWrite > t.Input {
+		s.report(p.Key("tokens").Key("input"), "is less than the cached ones, which are among them", "")
+	}
+	if k.Tokens != nil && (k.Error != nil || k.StreamError != nil || k.Network != "" || k.Hang || k.BreakAfter != nil) {
+		s.reportKey(p.Key("tokens"), "is not told by a vendor that fails", "leave it out, or use empty")
+	}
 	if k.Tool != nil {
 		s.reportKey(p.Key("tool"), "is not supported yet: agents of this version have no tools", "use reply")
 	}
@@ -218,7 +224,7 @@ func (r *rule) answer(c *provider.Call, now time.Time) (*provider.Reply, error) 
 		}
 		return nil, e
 	case r.Empty:
-		return &provider.Reply{Finish: "stop"}, nil
+		return &provider.Reply{Finish: "stop", Tokens: r.tokens()}, nil
 	}
 	text := plainReply
 	if r.Reply != nil {
@@ -227,7 +233,18 @@ func (r *rule) answer(c *provider.Call, now time.Time) (*provider.Reply, error) 
 	if c.OnText != nil && text != "" {
 		c.OnText(text)
 	}
-	return &provider.Reply{Text: text, Finish: "stop", Tokens: provider.Tokens{Input: 1, Output: 1}}, nil
+	return &provider.Reply{Text: text, Finish: "stop", Tokens: r.tokens()}, nil
+}
+
+// tokens is what the vendor counts.
+func (r *rule) tokens() provider.Tokens {
+	switch k := r.Tokens; {
+	case k != nil:
+		return provider.Tokens{Input: k.Input, Output: k.Output, CacheRead: k.CacheRead, CacheWrite: k.CacheWrite}
+	case r.Empty:
+		return provider.Tokens{}
+	}
+	return provider.Tokens{Input: 1, Output: 1}
 }
 
 // failure is the evidence of an HTTP vendor's answer, read by package provider
