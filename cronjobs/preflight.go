@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"standin/bot/netguard"
 	"standin/fallback"
 	"standin/fallback/provider"
 )
@@ -35,34 +36,11 @@ func localURL(e provider.Endpoint) string {
 		return e.BaseURL
 	}
 	ip, err := netip.ParseAddr(host)
-	if err != nil || !inHouse(ip) {
+	if err != nil || !netguard.InHouse(ip) {
 		return ""
 	}
 	return e.BaseURL
 }
-
-// inHouse tells whether an address is not one of the public network.
-func inHouse(ip netip.Addr) bool {
-	ip = ip.Unmap()
-	if ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified() || ip.IsMulticast() || ip.IsInterfaceLocalMulticast() || ip.IsLinkLocalMulticast() {
-		return true
-	}
-	for _, net := range special {
-		if net.Contains(ip) {
-			return true
-		}
-	}
-	return false
-}
-
-// special are networks that are no public hosts' either: shared address space,
-// benchmarks, protocol assignments, reserved, and the ways to carry IPv4 in IPv6.
-var special = func() (all []netip.Prefix) {
-	for _, p := range []string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"} {
-		all = append(all, netip.MustParsePrefix(p))
-	}
-	return all
-}()
 
 // localServers remembers which servers of the house answer.
 type localServers struct {

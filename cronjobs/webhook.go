@@ -7,14 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"strings"
-	"syscall"
 	"time"
 
+	"standin/bot/netguard"
 	"standin/fallback/provider"
 )
 
@@ -82,8 +79,7 @@ func (s *Scheduler) callWebhook(ctx context.Context, j Job, r Run) {
 // the name was looked up, so that no name leads into the house; redirects are
 // not followed, for they would lead past that.
 func (s *Scheduler) postWebhook(ctx context.Context, c WebhookCall) error {
-	u, err := url.Parse(c.URL)
-	if err != nil {
+	if _, err := url.Parse(c.URL); err != nil {
 		return fmt.Errorf("%w: %q is no URL", errForGood, c.URL)
 	}
 	body, err := json.Marshal(c.Event)
@@ -102,12 +98,8 @@ func (s *Scheduler) postWebhook(ctx context.Context, c WebhookCall) error {
 	if !c.Token.Empty() {
 		r.Header.Set("Authorization", "Bearer "+c.Token.Reveal())
 	}
-	dialer := &net.Dialer{Timeout: 10 * time.Second}
-	if !contains(c.Hosts, strings.ToLower(u.Hostname())) && !contains(c.Hosts, strings.ToLower(u.Host)) {
-		dialer.Control = public
-	}
 	client := &http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true, DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second},
+		Transport:     netguard.Transport(c.Hosts),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	answer, err := client.Do(r)
@@ -115,6 +107,9 @@ func (s *Scheduler) postWebhook(ctx context.Context, c WebhookCall) error {
 		var inner *url.Error
 		if errors.As(err, &inner) {
 			err = inner.Err // without the URL, which may hold a secret
+		}
+		if errors.Is(err, netguard.ErrInHouse) {
+			err = fmt.Errorf("%w: %w; if that is meant, put its host into cron.webhookAllowHosts", errForGood, err)
 		}
 		return err
 	}
@@ -129,18 +124,6 @@ func (s *Scheduler) postWebhook(ctx context.Context, c WebhookCall) error {
 		return fmt.Errorf("%w: it answers %s %s", errForGood, answer.Status, oneLine(string(said)))
 	}
 	return fmt.Errorf("it answers %s %s", answer.Status, oneLine(string(said)))
-}
-
-// public refuses connections to addresses that are not public [R55].
-func public(_, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return fmt.Errorf("%w: %q is no address", errForGood, address)
-	}
-	if inHouse(at.Addr()) {
-		return fmt.Errorf("%w: %s is not a public address; if that is meant, put its host into cron.webhookAllowHosts", errForGood, at.Addr())
-	}
-	return nil
 }
 
 // hostOf is a URL for people: without the path, which may hold a secret.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"testing"
 
@@ -43,15 +42,5 @@ func TestWebhookStaysOutside(t *testing.T) {
 	call.URL += "/away"
 	if err := s.Post(context.Background(), call); err == nil || !strings.Contains(err.Error(), "redirects") {
 		t.Errorf("the redirect was followed: %v", err)
-	}
-	for _, address := range []string{"127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.0.1", "172.16.0.1", "100.64.0.1", "0.0.0.0", "::1", "fd00::1", "fe80::1", "::ffff:10.0.0.1", "64:ff9b::a00:1"} {
-		if !inHouse(netip.MustParseAddr(address)) {
-			t.Errorf("%s counts as public", address)
-		}
-	}
-	for _, address := range []string{"93.184.216.34", "2606:2800:220:1::1"} {
-		if inHouse(netip.MustParseAddr(address)) {
-			t.Errorf("%s counts as the house's", address)
-		}
 	}
 }

@@ -39,7 +39,7 @@ var rooms = map[string][]string{
 	"bot/mcp":                                      {"bot/tools", "fallback/provider"},
 	"bot/operator":                                 {"bot", "bot/operator/page", "fallback", "fallback/provider", "channels"},
 	"bot/operator/page":                            {},
-	"cronjobs":                                     {"bot", "bot/tools", "fallback", "fallback/provider", "channels"},
+	"cronjobs":                                     {"bot", "bot/netguard", "bot/tools", "fallback", "fallback/provider", "channels"},
 	"heartbeat":                                    {"bot", "bot/policy", "fallback", "fallback/provider", "channels"},
 	// Rows of their types, nothing else of theirs.
 	"store": {"bot", "bot/policy", "channels", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "heartbeat"},
