@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"standin/bot"
+	"standin/fallback"
 )
 
 // Files that came with messages are beside the database, in the folder media:
@@ -143,4 +144,28 @@ func (d *DB) sweepOrphans(ctx context.Context, now time.Time) (gone int, err err
 		gone++
 	}
 	return gone, errors.Join(errs...)
+}
+
+// ForgetMedia deletes the files of a session's messages, at once: somebody who
+// deletes a conversation means what was sent in it, too.
+func (d *DB) ForgetMedia(ctx context.Context, s fallback.SessionID) error {
+	var names []string
+	err := d.main.write(ctx, "delete the files of "+string(s), func(t *tx) error {
+		names = nil
+		for {
+			var name string
+			found, err := t.row(`DELETE FROM media WHERE (message, n) IN (SELECT m.message, m.n FROM media m JOIN inbox i ON i.id = m.message WHERE i.session = ? LIMIT 1) RETURNING file`,
+				[]any{s}, &name)
+			if err != nil || !found {
+				return err
+			}
+			names = append(names, name)
+		}
+	})
+	for _, name := range names {
+		if gone := os.Remove(filepath.Join(d.dir, mediaFolder, filepath.Base(name))); gone != nil && !errors.Is(gone, fs.ErrNotExist) && err == nil {
+			err = gone
+		}
+	}
+	return err
 }

@@ -49,6 +49,7 @@ func (w world) commandLine() *verb {
 		w.discordVerb(),
 		w.channelsVerb(),
 		w.cronVerb(),
+		w.sessionsVerb(),
 		w.pairingVerb(),
 		w.heartbeatVerb(),
 		w.systemVerb(),

@@ -35,6 +35,8 @@ type gateway struct {
 	nudge func()
 	beats *heartbeat.Runner   // nil: none run here
 	jobs  *cronjobs.Scheduler // nil: none run here
+	// sessions adds what is done to sessions; nil: nothing is.
+	sessions func(*http.ServeMux)
 }
 
 // public serves everybody who reaches the port: no detail [G23].
@@ -65,6 +67,9 @@ func (g *gateway) private() http.Handler {
 		answerJSON(w, http.StatusOK, struct{}{})
 	})
 	g.jobRoutes(mux)
+	if g.sessions != nil {
+		g.sessions(mux)
+	}
 	beatRoutes(mux, g.beats)
 	return mux
 }
@@ -140,6 +145,7 @@ func (l *listener) stop(ctx context.Context) error {
 // missing.
 func (a *App) Listen(dir, addr string) error {
 	g := &gateway{fleet: a.fleet, nudge: a.Bot.Nudge, alive: a.DB.Ping, draining: a.draining.Load, up: a.isUp, olderWait: a.olderWait, beats: a.beats, jobs: a.jobs}
+	g.sessions = func(mux *http.ServeMux) { sessionRoutes(mux, a.Bot, a.DB, a.parts.Now) }
 	if addr != "" {
 		l, err := net.Listen("tcp", addr)
 		if err != nil {
