@@ -135,6 +135,7 @@ func (c *compiler) compile() *Compiled {
 	c.readBudgets(out)
 	out.Cron = c.readCron()
 	out.Gateway = c.doc.Gateway.settings(out.Accounts)
+	out.Operator = c.readOperator(out.Accounts)
 	out.Plans = plansOf(f, &b, c.doc)
 	c.warnSinglePoint(out)
 	c.warnUncounted(out)

@@ -16,6 +16,7 @@ import (
 
 	"standin/bot"
 	"standin/bot/mcp"
+	"standin/bot/operator"
 	"standin/cronjobs"
 	"standin/fallback"
 	"standin/fallback/auth"
@@ -42,6 +43,8 @@ type Compiled struct {
 	Cron *cronjobs.Config
 	// Gateway is where standin listens, "" nowhere.
 	Gateway string
+	// Operator says who may come in there, and what they get.
+	Operator operator.Settings
 	// Logins are the vendors whose OAuth logins can be made and renewed, by
 	// provider: those that are built in, as config changes them, and its own.
 	Logins map[string]auth.Vendor

@@ -35,7 +35,8 @@ func example(t *testing.T) string {
 // exampleEnv has the variables that the example refers to.
 var exampleEnv = env("WORKSHOP_API_KEY", "k", "OPENAI_WORK_KEY", "w", "TICKETS_TOKEN", "t", "WIKI_AUTHORIZATION", "Bearer w", "SPEECH_AUTHORIZATION", "Bearer s", "WORKSHOP_CLIENT_SECRET", "s",
 	"SLACK_BOT_TOKEN", "xoxb-1", "SLACK_APP_TOKEN", "xapp-1", "SLACK_SIGNING_SECRET", "s", "WORK_BOT_TOKEN", "xoxb-2", "WORK_APP_TOKEN", "xapp-2",
-	"CRON_WEBHOOK_TOKEN", "c", "DISCORD_BOT_TOKEN", "d", "WORK_DISCORD_TOKEN", "w")
+	"CRON_WEBHOOK_TOKEN", "c", "DISCORD_BOT_TOKEN", "d", "WORK_DISCORD_TOKEN", "w",
+	"STANDIN_GATEWAY_TOKEN", "a-token-of-the-operator", "OTLP_TOKEN", "o")
 
 // uncommented sets every key that stands in the example without being set: #
 // stands directly before it, or before the section that it belongs to.

@@ -32,7 +32,7 @@ type document struct {
 	Budgets  []budgetKeys  `json:"budgets,omitempty" jsonschema_description:"How much may be spent. Once one is used up, models that cost money are passed over."`
 	Tools    toolsKeys     `json:"tools,omitempty" jsonschema_description:"What agents may do beside answering."`
 	MCP      mcpKeys       `json:"mcp,omitempty" jsonschema_description:"Servers that bring more tools along."`
-	Gateway  gatewayKeys   `json:"gateway,omitempty" jsonschema_description:"Where standin listens: for /healthz and /readyz, and for Slack in mode http."`
+	Gateway  gatewayKeys   `json:"gateway,omitempty" jsonschema_description:"Where standin listens: for the operator's page and API, /healthz and /readyz, and for Slack in mode http."`
 }
 
 type agentsKeys struct {
@@ -203,7 +203,7 @@ func newDocument() document {
 		Channels: channelsKeys{Defaults: channelDefaults{GroupPolicy: string(policy.GroupAllowlist)}},
 		Cron:     usualCron(),
 		Tools:    usualTools(),
-		Gateway:  gatewayKeys{Bind: bindLoopback},
+		Gateway:  gatewayKeys{Bind: bindLoopback, Metrics: true},
 	}
 }
 
