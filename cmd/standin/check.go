@@ -39,6 +39,8 @@ func check(r config.Reader, flag, dir string, out, errs io.Writer) int {
 	}
 	printPlans(out, c, r.Stored)
 	printHeartbeats(out, c, time.Now())
+	printJobs(out, c, dir, time.Now())
+	printBudgets(out, c)
 	printServers(out, c, findProgram)
 	printChannels(out, c)
 	summary := "can be used"

@@ -75,6 +75,8 @@ night: openai/gpt-5.5 → groq/llama-3.3-70b-versatile
 
 heartbeat: off
 
+budgets: none; nothing bounds what is spent
+
 config.yaml: can be used
 `
 	if diff := cmp.Diff(want, out); diff != "" {

@@ -24,7 +24,7 @@ func printServers(w io.Writer, c *config.Compiled, find func(program string) (st
 		fmt.Fprintln(w, "tool servers:")
 	}
 	for _, s := range c.Servers {
-		fmt.Fprintf(w, "    %s: %s, for %s\n", s.Name, reached(s, find), users(s))
+		fmt.Fprintf(w, "    %s, for %s: %s\n", s.Name, users(s), reached(s, find))
 	}
 	fmt.Fprintln(w)
 }
