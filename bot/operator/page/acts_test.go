@@ -221,6 +221,18 @@ func TestTheDoorAsksForTheToken(t *testing.T) {
 	}
 }
 
+// Where no token is needed, a person can say who they are all the same.
+func TestANameIsGivenWithoutAToken(t *testing.T) {
+	b := browser(t)
+	p := open(t, b, startDaemon(t, nil), "#/chat", style{})
+	p.sees("You are operator")
+	p.clicks("Change name")
+	p.does(chromedp.SendKeys(chromedp.CSS("#ask input[name=name]"), "Olga"))
+	p.clicks("Save")
+	p.sees("You are Olga")
+	p.quiet()
+}
+
 // A daemon that keeps no costs is not asked for them.
 func TestCostsThatAreNotKeptAreNotAskedFor(t *testing.T) {
 	b := browser(t)

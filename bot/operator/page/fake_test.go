@@ -121,11 +121,11 @@ func (d *daemon) routes(mux *http.ServeMux) {
 		})
 	}
 	me := func() any {
-		return operator.Me{LoggedIn: d.name != "", Needed: d.locked, Name: d.name, Version: "1.0.0"}
+		return operator.Me{LoggedIn: d.name != "" || !d.locked, Needed: d.locked, Name: d.name, Version: "1.0.0"}
 	}
 	on("GET /me", true, func(*http.Request, map[string]string) any { return me() })
 	on("POST /login", true, func(_ *http.Request, in map[string]string) any {
-		if in["token"] != token {
+		if d.locked && in["token"] != token {
 			return operator.Fault{Code: "unauthorized", Message: "This is not the token. It stands in the config under gateway.auth.token."}
 		}
 		if d.name = in["name"]; d.name == "" {
@@ -178,7 +178,7 @@ func (d *daemon) routes(mux *http.ServeMux) {
 	on("POST /rehearse", false, func(_ *http.Request, in map[string]string) any { return d.rehearsed(in["outage"]) })
 	on("GET /explain", false, func(*http.Request, map[string]string) any { return explained() })
 	on("GET /chat", false, func(*http.Request, map[string]string) any {
-		return operator.Chat{Session: "agent:main:page:main", Agent: "main", Messages: append([]operator.ChatMessage{}, d.chat...)}
+		return operator.Chat{Session: "agent:main:page:direct:main", Agent: "main", Messages: append([]operator.ChatMessage{}, d.chat...)}
 	})
 	on("POST /chat", false, func(_ *http.Request, in map[string]string) any { return d.say(in) })
 	mux.HandleFunc("GET /api/v1/events", d.events)
@@ -214,7 +214,7 @@ func (d *daemon) act(what, about, detail string) {
 func (d *daemon) say(in map[string]string) any {
 	for _, m := range d.chat {
 		if m.ID == in["id"] {
-			return operator.ChatTaken{ID: m.ID, Session: "agent:main:page:main"}
+			return operator.ChatTaken{ID: m.ID, Session: "agent:main:page:direct:main"}
 		}
 	}
 	d.chat = append(d.chat, operator.ChatMessage{ID: in["id"], At: time.Now(), From: "operator", Kind: "said", Text: in["text"], Who: d.name, State: "waiting"})
@@ -226,7 +226,7 @@ func (d *daemon) say(in map[string]string) any {
 			operator.ChatMessage{ID: "n" + n, At: time.Now(), From: "agent", Kind: "notice", Text: "↪️ Model Fallback: openai/gpt-5.2 (selected anthropic/claude-sonnet-4-6; rate_limit)", Turn: "01RUN"},
 			operator.ChatMessage{ID: "r" + n, At: time.Now(), From: "agent", Kind: "reply", Text: "You said: " + in["text"], Turn: "01RUN"})
 		d.mu.Unlock()
-		d.tell("chat", operator.Event{Session: "agent:main:page:main"})
+		d.tell("chat", operator.Event{Session: "agent:main:page:direct:main"})
 	}()
-	return operator.ChatTaken{ID: in["id"], Session: "agent:main:page:main", Fresh: true}
+	return operator.ChatTaken{ID: in["id"], Session: "agent:main:page:direct:main"}
 }

@@ -44,17 +44,17 @@ func (d *daemon) changeCredential(r *http.Request) any {
 
 func (d *daemon) now() operator.Now {
 	rests := []bot.CredentialWindow{{Kind: "cooldown", Model: claude, Reason: "rate_limit", Until: d.in(4*time.Minute + 20*time.Second)}}
-	main := operator.Agent{ID: "main", Name: "Ada" + d.evil, Default: true, Standing: channels.Degraded, Why: "rate_limit: the vendor refuses more requests until the window ends.", Answers: gpt, StandIns: 2, Chain: []operator.Candidate{
-		{Position: 1, Model: claude + d.evil, Do: "skip", Why: "cooldown", Reason: "rate_limit", Until: rests[0].Until, Says: "Its credentials rest after a rate limit.", Credentials: []bot.CredentialView{d.credential("anthropic:work", "anthropic", rests...), d.credential("anthropic:backup", "anthropic", rests...)}},
-		{Position: 2, Model: gpt, Do: "try", Says: "It can be asked.", Credentials: []bot.CredentialView{d.credential("openai:default", "openai")}},
-		{Position: 3, Model: gemini, Do: "skip", Why: "no_profile", Says: "There is no credential for google: log in with standin models auth login google.", Credentials: []bot.CredentialView{}},
+	main := operator.Agent{ID: "main", Name: "Ada" + d.evil, Default: true, Standing: channels.Degraded, Why: "is passed over: its credentials rest after a rate limit, until 10:42", Answers: gpt, StandIns: 2, Chain: []operator.Candidate{
+		{Position: 1, Model: claude + d.evil, Do: "skip", Why: "cooldown", Reason: "rate_limit", Until: rests[0].Until, Says: "is passed over: its credentials rest after a rate limit, until 10:42", Credentials: []bot.CredentialView{d.credential("anthropic:work", "anthropic", rests...), d.credential("anthropic:backup", "anthropic", rests...)}},
+		{Position: 2, Model: gpt, Do: "try", Says: "would be asked", Credentials: []bot.CredentialView{d.credential("openai:default", "openai")}},
+		{Position: 3, Model: gemini, Do: "skip", Why: "no_profile", Says: "is passed over: there is no credential for google: log in with standin models auth login google", Credentials: []bot.CredentialView{}},
 	}}
 	if d.cleared["anthropic:work"] {
 		main.Standing, main.Why, main.Answers = channels.Healthy, "", claude
-		main.Chain[0] = operator.Candidate{Position: 1, Model: claude, Do: "try", Says: "It can be asked.", Credentials: []bot.CredentialView{d.credential("anthropic:work", "anthropic"), d.credential("anthropic:backup", "anthropic", rests...)}}
+		main.Chain[0] = operator.Candidate{Position: 1, Model: claude, Do: "try", Says: "would be asked", Credentials: []bot.CredentialView{d.credential("anthropic:work", "anthropic"), d.credential("anthropic:backup", "anthropic", rests...)}}
 	}
 	n := operator.Now{At: d.at, Version: "1.0.0", StartedAt: d.in(-50 * time.Hour), Readiness: operator.Ready,
-		Agents: []operator.Agent{main, {ID: "ops", Standing: channels.Healthy, Answers: gpt, Strict: true, Chain: []operator.Candidate{{Position: 1, Model: gpt, Do: "try", Says: "It can be asked.", Credentials: []bot.CredentialView{d.credential("openai:default", "openai")}}}}},
+		Agents: []operator.Agent{main, {ID: "ops", Standing: channels.Healthy, Answers: gpt, Strict: true, Chain: []operator.Candidate{{Position: 1, Model: gpt, Do: "try", Says: "would be asked", Credentials: []bot.CredentialView{d.credential("openai:default", "openai")}}}}},
 		StandIns: []operator.StandIn{
 			{Session: alice + d.evil, Agent: "main", Room: operator.Room{Channel: "slack", Conversation: "D024BE91L"}, Selected: claude, Active: gpt, Reason: "rate_limit", Since: d.in(-11 * time.Minute), NextProbe: d.in(3 * time.Minute)},
 			{Session: "agent:main:discord:channel:1199", Agent: "main", Room: operator.Room{Channel: "discord", Conversation: "#general"}, Selected: claude, Active: gpt, Reason: "rate_limit", Since: d.in(-7 * time.Minute)},

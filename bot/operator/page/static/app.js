@@ -2,7 +2,7 @@
 import { h, morph } from "./dom.js";
 import { get, send, listen, Failure } from "./api.js";
 import { tick } from "./words.js";
-import { field, say } from "./parts.js";
+import { field, say, ask, button } from "./parts.js";
 import * as now from "./now.js";
 import * as timeline from "./timeline.js";
 import * as run from "./runs.js";
@@ -89,9 +89,10 @@ function draw(r) {
   const main = document.getElementById("view");
   const atEnd = r.view.before && r.view.before();
   const title = r.view.title;
-  document.title = `${title} · standin`;
   const known = page.data !== undefined;
-  morph(main, h("main", { id: "view", tabindex: "-1", class: r.path[0] }, h("h1", { tabindex: "-1" }, title),
+  const heading = h("h1", { tabindex: "-1" }, known && r.view.heading ? r.view.heading(page.data) : title);
+  document.title = `${heading.textContent} · standin`;
+  morph(main, h("main", { id: "view", tabindex: "-1", class: r.path[0] }, heading,
     r.fault ? h("p", { class: "headline bad", role: "alert", key: "fault" }, r.fault.message) : null,
     known ? h("div", { class: "view", key: r.path.slice(0, 2).join(" ") }, r.view.draw(page.data, context(r))) : null));
   if (r.view.drawn && atEnd) r.view.drawn(false, true);
@@ -114,12 +115,28 @@ function foot() {
   morph(document.getElementById("foot"), h("footer", { id: "foot" },
     h("span", { id: "live", class: page.live === false ? "warn" : null }, live),
     h("span", {}, page.me.version ? "standin " + page.me.version : ""),
-    page.me.loggedIn || page.me.tokenNeeded === false ? h("span", {}, "You are ", h("strong", {}, page.me.name || "operator"), " ",
-      page.me.loggedIn ? h("button", { type: "button", class: "small", onclick: leave }, "Log out") : null) : null));
+    page.me.loggedIn ? h("span", {}, "You are ", h("strong", {}, page.me.name || "operator"), " ",
+      page.me.tokenNeeded ? button("Log out", "Log out", leave) : button("Change name", "Change name", rename)) : null));
+}
+
+// rename is for a machine that needs no token: what is changed is recorded under
+// a name all the same.
+function rename() {
+  ask({ title: "Who are you?", text: "What you change is recorded under your name.", button: "Save", extra: field("Your name", h("input", { name: "name", autocomplete: "username", maxlength: 64, value: page.me.name || "" })),
+    run: async (said) => {
+      page.me = await send("POST", "/login", { token: "", name: said.name.trim() });
+      foot();
+      return `You are ${page.me.name || "operator"}.`;
+    } });
 }
 
 async function leave() {
-  await send("POST", "/logout");
+  try {
+    await send("POST", "/logout");
+  } catch (err) {
+    say(err.message, true);
+    return;
+  }
   page.route = null;
   await start();
   say("You are logged out.");
@@ -161,7 +178,7 @@ async function start() {
     if (!(err instanceof Failure)) throw err;
     page.me = {};
     morph(document.getElementById("view"), h("main", { id: "view", tabindex: "-1" }, h("h1", { tabindex: "-1" }, "standin"), h("p", { class: "headline bad", role: "alert" }, err.message)));
-    setTimeout(start, 5000);
+    if (!err.status || err.status >= 500) setTimeout(start, 5000); // else it waits for somebody to mend it
     return;
   }
   foot();

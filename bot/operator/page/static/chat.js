@@ -42,7 +42,7 @@ function message(m, agent) {
   const state = { waiting: "waits for its answer", failed: "not answered", silent: "needs no answer" }[m.state];
   return h("li", { class: `message ${mine ? "mine" : m.kind}`, key: m.id },
     h("div", { class: "line" }, h("strong", {}, mine ? m.who || "You" : whos[m.kind] || agent), at(m.at), m.turn && !mine ? runLink(m.turn) : null, state ? pill(m.state, state) : null),
-    h("p", { class: "said" }, m.text), m.files && m.files.length ? h("p", { class: "small" }, "Files: " + m.files.join(", ")) : null);
+    h("p", { class: "said" }, m.text));
 }
 
 function enter(e) {

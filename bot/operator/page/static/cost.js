@@ -2,7 +2,7 @@
 import { h } from "./dom.js";
 import { get } from "./api.js";
 import { usd, count, at, many } from "./words.js";
-import { panel, table, pill, filters, field, select } from "./parts.js";
+import { panel, table, pill, filters, field, select, pieces } from "./parts.js";
 
 export const title = "Cost";
 export const hears = [];
@@ -29,13 +29,13 @@ export function draw(got, ctx) {
     h("p", { class: "total" }, h("strong", {}, usd(cost.total.usd)), ` in ${many(cost.total.calls, "call")}, ${count(cost.total.inputTokens)} tokens in, ${count(cost.total.outputTokens)} out`,
       cost.total.unpriced ? `. ${many(cost.total.unpriced, "call")} of unknown price not counted.` : "."),
     panel("By " + cost.by, table("Costs by " + cost.by, [
-      [cost.by[0].toUpperCase() + cost.by.slice(1), (r) => h("span", { class: "key" }, r.key || "none")],
+      [cost.by[0].toUpperCase() + cost.by.slice(1), (r) => h("span", { class: "key" }, r.key ? pieces(r.key) : "none")],
       ["Cost", (r) => usd(r.usd), "num"], ["Share", (r) => h("span", { class: "share", role: "img", "aria-label": share(r, cost) + " of all" }, h("span", { class: "bar plain", vars: { "--at": "0%", "--wide": (most ? r.usd / most * 100 : 0) + "%" } }), h("span", { class: "share-word", "aria-hidden": "true" }, share(r, cost)))],
       ["Calls", (r) => count(r.calls), "num"], ["Failed", (r) => count(r.failed), "num"], ["Tokens in", (r) => count(r.inputTokens), "num"], ["Cached", (r) => count(r.cachedTokens), "num"], ["Tokens out", (r) => count(r.outputTokens), "num"], ["Price unknown", (r) => count(r.unpriced), "num"],
     ], cost.rows, "No call was made in this time.")),
     panel("Budgets", budgets.length ? h("ul", { class: "budgets" }, budgets.map((b) => h("li", { key: b.name },
       h("div", { class: "line" }, h("strong", {}, b.name), b.over ? pill("over", "used up") : pill("ok", "within"), h("span", {}, `${usd(b.spentUsd)} of ${usd(b.limitUsd)} a ${b.period}`), h("small", {}, "begins again ", at(b.resets))),
-      h("meter", { min: 0, max: b.limitUsd, value: Math.min(b.spentUsd, b.limitUsd), high: b.limitUsd * 0.8, "aria-label": `${b.name}: ${usd(b.spentUsd)} of ${usd(b.limitUsd)}` }),
+      h("meter", { min: 0, max: b.limitUsd, value: Math.min(b.spentUsd, b.limitUsd), low: b.limitUsd * 0.8, high: b.limitUsd * 0.999, optimum: 0, "aria-label": `${b.name}: ${usd(b.spentUsd)} of ${usd(b.limitUsd)}` }),
       h("p", { class: "small" }, b.about, b.over ? " Models that cost money are passed over until then." : "")))) : h("p", { class: "empty" }, "No limit is set. Limits stand in the config under budgets.")),
   ];
 }

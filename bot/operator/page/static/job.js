@@ -6,6 +6,7 @@ import { panel, pill, model, table, facts, sessionLink, runLink, more, to } from
 import { jobActions } from "./jobs.js";
 
 export const title = "Job";
+export const heading = ({ job }) => [h("span", { class: "kind" }, "Job "), job.name || job.id];
 export const hears = ["cron"];
 
 export async function load(ctx, signal) {
@@ -22,7 +23,7 @@ export async function load(ctx, signal) {
 export function draw({ job: j, log }, ctx) {
   return [
     h("p", { class: "back" }, h("a", { href: to(["jobs"]) }, "← Jobs")),
-    h("p", { class: "lead" }, j.name || j.id), j.description ? h("p", {}, j.description) : null, jobActions(j, ctx),
+    j.description ? h("p", {}, j.description) : null, h("div", { class: "actions" }, jobActions(j, ctx)),
     j.refused ? h("p", { class: "headline bad" }, j.refused) : null,
     facts([["State", j.enabled ? pill("on") : pill("off")], ["Switched off because", j.offWhy], ["Schedule", j.schedule], ["Next", j.next.length ? h("span", {}, j.next.map((t, i) => [i ? ", " : "", at(t)])) : ""],
       ["Agent", j.agent], ["Session", sessionLink(j.session)], ["Its answer goes", j.delivery], ["Spread over", j.staggerMs ? length(j.staggerMs) : ""], ["Why this chain", j.why]]),
@@ -30,7 +31,7 @@ export function draw({ job: j, log }, ctx) {
     panel("Its runs", table("Runs of the job", [
       ["Started", (r) => at(r.started, true)], ["By", (r) => r.trigger], ["Result", (r) => [r.status ? pill(r.status) : pill("none", "runs"), r.error ? h("div", { class: "mend" }, r.error) : null]],
       ["Requested", (r) => model(r.requested)], ["Used", (r) => used(r)], ["Answer", (r) => [r.delivery ? pill(r.delivery, name(r.delivery)) : "–", r.summary ? h("div", { class: "small" }, r.summary) : null, r.deliveryError ? h("div", { class: "mend" }, r.deliveryError) : null]],
-      ["Took", (r) => r.tookMs ? length(r.tookMs) : "–", "num"], ["Cost", (r) => r.costUsd ? usd(r.costUsd) : "–", "num"], ["Tokens", (r) => count((r.inputTokens || 0) + (r.outputTokens || 0)), "num"], ["Run", (r) => runLink(r.turn)],
+      ["Took", (r) => r.tookMs ? length(r.tookMs) : "–", "num"], ["Cost", (r) => [r.costUsd ? usd(r.costUsd) : "–", r.inputTokens || r.outputTokens ? h("div", { class: "small" }, count((r.inputTokens || 0) + (r.outputTokens || 0)), " tokens") : null], "num"], ["Run", (r) => runLink(r.turn)],
     ], log.runs, date(j.lastRun) ? "Its log is empty." : "It has never run."), more(log.next, () => ctx.another("jobruns"), "Show older runs")),
     h("details", {}, h("summary", {}, "The job as it is written"), h("pre", { tabindex: "0", role: "group", "aria-label": "The job as it is written" }, JSON.stringify(j.spec, null, 2))),
   ];

@@ -2,7 +2,7 @@
 // stand-in, what is connected.
 import { h } from "./dom.js";
 import { get } from "./api.js";
-import { at, since, until, due, usd, many, name, date } from "./words.js";
+import { at, since, until, due, usd, many, name, date, sentence } from "./words.js";
 import { panel, table, pill, model, sessionLink, runLink, facts, room, to } from "./parts.js";
 import { credentialList } from "./credentials.js";
 
@@ -61,8 +61,9 @@ function headline(now) {
 function says(a) {
   const who = h("strong", {}, a.name || a.id);
   const primary = a.chain.length ? a.chain[0].model : "";
-  if (a.standing === "exhausted") return [who, ": no model can answer. ", a.why];
-  if (a.standing === "degraded") return [who, ": ", model(a.answers), " stands in for ", model(primary), ". ", a.why];
+  const why = a.why ? [". ", a.why.startsWith("is ") ? ["It ", a.why.endsWith(".") ? a.why : a.why + "."] : sentence(a.why)] : ".";
+  if (a.standing === "exhausted") return [who, ": no model can answer. The first is ", model(primary), why];
+  if (a.standing === "degraded") return [who, ": ", model(a.answers), " stands in for ", model(primary), why];
   return [who, ": ", model(a.answers || primary), " answers."];
 }
 
@@ -74,15 +75,19 @@ function agent(a, ctx) {
     a.chain.length ? null : h("p", { class: "empty" }, "This agent has no model. Name one in the config under agents."));
 }
 
+// whys say in words why a model is passed over.
+const whys = { cooldown: "it rests", billing: "its vendor wants money", persistent_auth: "its login is refused", no_profile: "no credential", budget: "its budget is used up", operator: "switched off" };
+
 function candidate(c, a, ctx) {
   const answers = c.model === a.answers;
   const state = answers ? pill("answers now", c.position > 1 ? "stands in now" : c.do === "probe" ? "asked again with the next message" : "answers now", c.position > 1 || c.do === "probe" ? "warn" : "good")
-    : c.do === "skip" ? pill("failed", "passed over: " + name(c.why || c.reason), "bad")
+    : c.do === "skip" ? pill("failed", "passed over: " + (whys[c.why] || name(c.why || c.reason)), "bad")
     : c.do === "probe" ? pill("probe", "asked again with the next message") : pill("none", c.position === 1 ? "would answer" : "next in line");
   const rests = c.credentials.some((k) => k.state !== "usable");
   return h("li", { class: "candidate" + (answers ? c.position > 1 ? " stands" : " answers" : ""), key: c.model },
     h("div", { class: "line" }, h("span", { class: "place", "aria-hidden": "true" }, c.position), model(c.model), state, date(c.until) ? until(c.until) : null),
-    h("p", {}, c.says),
+    // What the sign says already is not said again.
+    c.do === "try" ? null : h("p", {}, sentence(c.says.replace(/^is passed over: /, ""))),
     c.credentials.length ? h("details", { open: rests }, h("summary", {}, many(c.credentials.length, "credential"), " for ", c.model),
       credentialList(c.credentials, a.id, ctx)) : null);
 }
@@ -91,7 +96,7 @@ function standIns(now) {
   const rest = now.standInsTotal - now.standIns.length;
   return [table("Sessions on a stand-in", [
     ["Session", (s) => sessionLink(s.session)], ["Answers", (s) => model(s.active)], ["Selected", (s) => model(s.selected)],
-    ["Reason", (s) => name(s.reason) || "–"], ["Since", (s) => since(s.since)], ["Selected is asked again", (s) => due(s.nextProbe)], ["Where", (s) => room(s.room)],
+    ["Reason", (s) => name(s.reason) || "–"], ["Since", (s) => since(s.since)], ["Next asked", (s) => due(s.nextProbe)], ["Where", (s) => room(s.room)],
   ], now.standIns, "None. Each session is answered by the model that is selected for it.", (s) => s.session),
   rest > 0 ? h("p", {}, h("a", { href: to(["sessions"], { state: "standin" }) }, `All ${now.standInsTotal} of them`)) : null];
 }

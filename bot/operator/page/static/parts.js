@@ -124,7 +124,7 @@ export function ask({ title, text, button, danger, extra, as, run }) {
     try {
       const told = await run(values);
       box.close();
-      say(`${told} (by ${as})`);
+      say(as ? `${told} (by ${as})` : told);
     } catch (err) {
       fault.textContent = err.message;
       fault.hidden = false;
@@ -132,7 +132,7 @@ export function ask({ title, text, button, danger, extra, as, run }) {
     }
   } },
   h("h2", { id: "ask-title" }, title), h("p", {}, text), extra || null,
-  h("p", { class: "as" }, "It will be recorded as done by ", h("strong", {}, as), "."), fault,
+  as ? h("p", { class: "as" }, "It will be recorded as done by ", h("strong", {}, as), ".") : null, fault,
   h("div", { class: "buttons" }, no, yes));
   box.replaceChildren(form);
   box.showModal();

@@ -61,10 +61,18 @@ function played(ctx, mine) {
   return h("div", { class: "played", key: "played" },
     h("p", {}, "The chain of ", h("strong", {}, r.agent), ": ", r.chain.map((m, i) => [i ? " → " : "", model(m)])),
     h("ol", { class: "story play" }, r.steps.slice(0, mine.shown).map((s, i) => h("li", { class: "step " + s.event, key: i },
-      h("div", { class: "line" }, h("span", { class: "offset" }, "+" + length(s.atMs)), pill({ attempt: "open", reply: "ok", failure: "failed", notice: "fallback", skip: "skipped", cooldown: "resting" }[s.event] || s.event, { say: "somebody says", skip: "passed over", override: "choice changed", cooldown: "rests" }[s.event]), s.model ? model(s.model) : null, s.credential ? h("small", { class: "key" }, s.credential) : null, s.reason ? h("small", {}, name(s.reason)) : null),
+      h("div", { class: "line" }, h("span", { class: "offset" }, "+" + length(s.atMs)), event(s), s.model ? model(s.model) : null, s.credential ? h("small", { class: "key" }, s.credential) : null, s.reason ? h("small", {}, name(s.reason)) : null),
       h("p", { class: "said" }, s.text)))),
     over ? h("p", { role: "status" }, `It is over: ${many(r.steps.length, "step")}, ${length(r.steps.length ? r.steps.at(-1).atMs : 0)} on its clock, ${length(r.tookMs)} on ours.`)
       : h("p", {}, h("button", { type: "button", onclick: () => { clearTimeout(mine.timer); mine.shown = r.steps.length; ctx.redraw(); } }, "Show all at once")));
+}
+
+// event says what kind of step it was.
+function event(s) {
+  if (s.event === "attempt") return s.reason ? pill("failed", "refused") : pill("ok", "answered");
+  const [said, as] = { say: ["somebody says", "none"], reply: ["the agent says", "good"], notice: ["notice", "warn"], failure: ["no answer", "bad"], skip: ["passed over", "warn"], override: ["choice changed", "none"],
+    cooldown: ["rests", "warn"], disabled: ["disabled", "bad"], blocked: ["blocked", "bad"], vendor: ["a vendor changes", "none"] }[s.event] || [name(s.event), "none"];
+  return pill(s.event, said, as);
 }
 
 function explainForm(ctx, mine) {

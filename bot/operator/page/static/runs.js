@@ -5,6 +5,7 @@ import { at, length, name, many, until, date } from "./words.js";
 import { panel, table, pill, model, sessionLink, facts, filters, field, select, more, to } from "./parts.js";
 
 export const title = "Run";
+export const heading = (run) => [h("span", { class: "kind" }, "Run "), run.id];
 export const hears = ["decision"];
 
 const kinds = [["", "any"], "chat", "cron", "heartbeat", "compaction", "probe"];
@@ -55,9 +56,9 @@ export function draw(run) {
 function step(s, start) {
   const state = s.outcome || s.what;
   return h("li", { class: "step " + s.what, key: s.id },
-    h("div", { class: "line" }, h("span", { class: "offset" }, "+" + length(date(s.at) - start)), pill(state, s.what === "attempt" ? { ok: "answered", failed: "failed" }[s.outcome] || "attempt" : { skip: "passed over", override: "choice " + (s.act || "changed"), cooldown: "rests", disabled: "disabled", blocked: "blocked" }[s.what] || s.what),
+    h("div", { class: "line" }, h("span", { class: "offset" }, "+" + length(date(s.at) - start)), pill(state, s.what === "attempt" ? { ok: "answered", failed: "failed" }[s.outcome] || "attempt" : { skip: "passed over", override: "choice " + (s.act || "changed"), cooldown: "rests", disabled: "disabled", blocked: "blocked" }[s.what] || s.what, s.what === "attempt" ? "" : { skip: "warn", cooldown: "warn", disabled: "bad", blocked: "bad" }[s.what] || "none"),
       s.model ? model(s.model) : null, s.credential ? h("small", { class: "key" }, s.credential) : null, s.tookMs ? h("small", {}, length(s.tookMs)) : null, s.probe ? h("small", {}, s.probe + " probe") : null),
     h("p", {}, s.text),
-    h("p", { class: "small" }, [s.reason && "class " + name(s.reason), s.status && "HTTP " + s.status, s.code, s.request && "vendor's request id " + s.request, s.by && "by " + s.by + (s.command ? " with " + s.command : "")].filter(Boolean).join(" · "), date(s.until) ? [" ", until(s.until)] : null),
+    h("p", { class: "small" }, [name(s.reason), s.status && "HTTP " + s.status, s.code, s.request && "vendor's request id " + s.request, s.by && "by " + s.by + (s.command ? " with " + s.command : "")].filter(Boolean).join(" · "), date(s.until) ? [s.reason ? " · " : "", until(s.until)] : null),
     s.detail ? h("pre", { tabindex: "0", role: "group", "aria-label": "What the vendor said" }, s.detail) : null);
 }

@@ -7,6 +7,7 @@ import { panel, pill, model, runLink, facts, ask, field, select, button, more, r
 import { state } from "./sessions.js";
 
 export const title = "Session";
+export const heading = ({ session }) => [h("span", { class: "kind" }, "Session "), pieces(session.key)];
 export const hears = ["sessions", "decision", "chat"];
 
 export async function load(ctx, signal) {
@@ -23,7 +24,6 @@ export async function load(ctx, signal) {
 export function draw({ session: s, said }, ctx) {
   return [
     h("p", { class: "back" }, h("a", { href: to(["sessions"]) }, "← Sessions"), " ", h("a", { href: to(["timeline"], { session: s.key }) }, "Its timeline")),
-    h("p", { class: "key lead" }, pieces(s.key)),
     h("div", { class: "actions" }, choose(s, ctx), reset(s, ctx), forget(s, ctx)),
     facts([["State", state(s)], ["Answers", model(s.active)], ["Selected", model(s.selected)], ["Because of", { default: "the default", agent: "its agent", channel: "its channel", auto: "a fallback", user: "a person's choice", legacy: "an older choice" }[s.source] || s.source],
       ["Since", date(s.since) ? [at(s.since), " (", since(s.since), ")"] : ""], ["Strict", s.strict ? "no other model may answer" : ""], ["Credential", s.credential ? s.credential + (s.credentialChosen ? ", chosen by a person" : "") : ""],

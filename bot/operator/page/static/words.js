@@ -105,6 +105,13 @@ export function many(n, one, more) {
   return `${count(n)} ${n === 1 ? one : more || one + "s"}`;
 }
 
+// sentence begins what is told in half a sentence with a capital and ends it.
+export function sentence(text) {
+  if (!text) return "";
+  const whole = text[0].toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(whole) ? whole : whole + ".";
+}
+
 // name makes words of a name of the API.
 export function name(word) {
   return (word || "").replaceAll("_", " ").replaceAll("-", " ");

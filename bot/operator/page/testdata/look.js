@@ -49,6 +49,7 @@
     }
   }
   for (const el of document.querySelectorAll("table")) if (!el.caption) faults.push("a table has no caption");
+  for (const el of document.querySelectorAll("table")) if (seen(el) && el.getBoundingClientRect().right > el.parentElement.getBoundingClientRect().right + 1) faults.push(`the table ${el.caption.textContent} is wider than its place`);
 
   // Contrast of every text to what is behind it.
   const rgba = (color) => {
