@@ -34,7 +34,7 @@ func (c channelsStatusCmd) Run(w world) error {
 	dir := c.dir(w)
 	list, err := daemon.AskStatus(w.ctx, dir)
 	if err != nil {
-		return exit{exitUsage, fmt.Sprintf("no daemon answers for %s: %v", dir, err)}
+		return exit{exitUsage, fmt.Sprintf("no daemon answers for %s: %v; standin serve starts one", dir, err)}
 	}
 	if c.JSON {
 		if err := printJSON(w, list); err != nil {
@@ -50,9 +50,13 @@ func (c channelsStatusCmd) Run(w world) error {
 		if c.JSON {
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.Channel, r.Account, r.State, "for "+now.Sub(r.Since).Round(time.Second).String(), r.Reason)
+		state := r.State + " for " + now.Sub(r.Since).Round(time.Second).String()
+		if r.Reason != "" {
+			state += ": " + r.Reason
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\n", r.Channel, r.Account, state)
 		if r.Mend != "" {
-			fmt.Fprintf(t, "\t%s\n", r.Mend)
+			fmt.Fprintf(t, "\t\t%s\n", r.Mend)
 		}
 	}
 	if err := t.Flush(); err != nil {

@@ -204,7 +204,7 @@ func askBeats(ctx context.Context, dir, what string, ask BeatAsk, into any) erro
 	}
 	answer, err := client.Do(r)
 	if err != nil {
-		return err
+		return unheard(err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {

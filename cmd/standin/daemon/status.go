@@ -3,12 +3,15 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"standin/cmd/standin/takeover"
@@ -61,13 +64,24 @@ func AskStatus(ctx context.Context, dir string) (list []Report, err error) {
 	}
 	answer, err := client.Do(r)
 	if err != nil {
-		return nil, err
+		return nil, unheard(err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("it says %s", answer.Status)
 	}
 	return list, json.NewDecoder(answer.Body).Decode(&list)
+}
+
+// unheard says in plain words why nobody answers at the socket of a state folder.
+func unheard(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("none was started on it, or it ended")
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return errors.New("the one that ran on it ended without a farewell")
+	}
+	return err
 }
 
 // olderWait tells whether one of the files that waited at the start is still
