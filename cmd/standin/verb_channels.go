@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -55,7 +56,7 @@ func (c channelsStatusCmd) Run(w world) error {
 			state += ": " + r.Reason
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\n", r.Channel, r.Account, state)
-		if r.Mend != "" {
+		if r.Mend != "" && !strings.Contains(r.Reason, r.Mend) {
 			fmt.Fprintf(t, "\t\t%s\n", r.Mend)
 		}
 	}
