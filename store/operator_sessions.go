@@ -210,3 +210,13 @@ func (d *DB) PageChat(ctx context.Context, conversation string, before PagePlace
 	}
 	return list, nil
 }
+
+// Unsent gives how many posts are owed to rooms, and since when the oldest is.
+func (d *DB) Unsent(ctx context.Context) (n int, oldest time.Time, err error) {
+	var at int64
+	_, err = d.main.row(ctx, `SELECT count(*), coalesce(min(created), 0) FROM outbox INDEXED BY outbox_owed WHERE `+owed, nil, &n, &at)
+	if err != nil {
+		return 0, oldest, fmt.Errorf("count what is owed to rooms: %w", err)
+	}
+	return n, moment(at), nil
+}

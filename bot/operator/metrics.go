@@ -64,7 +64,7 @@ func newMetrics(s *Server) *metrics {
 	m.cost = counter("standin_cost_usd_total", "Cost of requests whose price is known, in US dollars.", "provider", "model", "purpose")
 	m.sends = counter("standin_sends_total", "Posts handed to platforms.", "channel", "kind", "outcome")
 	m.notices = counter("standin_fallback_notices_total", "Notices of a change of model.", "kind", "result")
-	m.endings = counter("standin_messages_total", "Messages that have had their ending.", "channel", "outcome")
+	m.endings = counter("standin_messages_total", "Messages that have had their ending.", "outcome")
 	m.reconnects = counter("standin_channel_reconnects_total", "Times at which a channel was found connected anew.", "channel")
 	m.turns = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "standin_turn_duration_seconds", Help: "From a message's arrival to its ending, waiting included.", Buckets: waitBuckets}, []string{"outcome"})
 	m.vendor = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "standin_vendor_call_seconds", Help: "What one request to a model took.", Buckets: waitBuckets}, []string{"provider", "outcome"})
@@ -192,12 +192,12 @@ func (s *Server) Sent(out channels.Outbound, err error) {
 }
 
 // Ended counts a message's ending and the notice that came with it. accepted is
-// when the message came, zero for runs that no message started.
-func (s *Server) Ended(e bot.Ending, channel string, accepted time.Time, posted []bot.Delivery) {
-	if e.Accepted != 0 && channel != "" {
-		s.metrics.endings.WithLabelValues(channel, string(e.How)).Inc()
+// when the message came; zero: no message, or one of a former process.
+func (s *Server) Ended(e bot.Ending, accepted time.Time, posted []bot.Delivery) {
+	if e.Accepted != 0 {
+		s.metrics.endings.WithLabelValues(string(e.How)).Inc()
 		if !accepted.IsZero() && (e.How == bot.Answered || e.How == bot.Failed) {
-			s.metrics.turns.WithLabelValues(string(e.How)).Observe(e.At.Sub(accepted).Seconds())
+			s.metrics.turns.WithLabelValues(string(e.How)).Observe(max(e.At.Sub(accepted), 0).Seconds())
 		}
 	}
 	if e.Notice == nil {

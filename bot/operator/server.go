@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -26,6 +27,12 @@ type Settings struct {
 	Metrics bool // /metrics is served
 	Pprof   bool // /debug/pprof is served
 	Traces  TraceSettings
+}
+
+// Same tells whether two settings mean the same.
+func (s Settings) Same(o Settings) bool {
+	return s.Token.Reveal() == o.Token.Reveal() && s.Exposed == o.Exposed && s.Metrics == o.Metrics && s.Pprof == o.Pprof && s.Traces.Endpoint == o.Traces.Endpoint &&
+		maps.EqualFunc(s.Traces.Headers, o.Traces.Headers, func(a, b provider.Key) bool { return a.Reveal() == b.Reveal() })
 }
 
 // Options are what a Server works with. All must be set but those that say what
@@ -75,15 +82,27 @@ func New(o Options) *Server {
 	return s
 }
 
-// Handler serves the API, metrics and, at all other paths, the page.
-func (s *Server) Handler() http.Handler {
+// Handler serves the API, metrics and, at all other paths, the page, to those
+// whom the door lets in.
+func (s *Server) Handler() http.Handler { return s.handler(s.door.admit) }
+
+// Local serves the same to everybody who reaches it: it is for a socket that only
+// one user can open.
+func (s *Server) Local() http.Handler {
+	return s.handler(func(*http.Request, time.Time) (visitor, *refusal) { return visitor{via: "command line", in: true}, nil })
+}
+
+// admission tells who asks, or why they are turned away.
+type admission func(r *http.Request, now time.Time) (visitor, *refusal)
+
+func (s *Server) handler(admit admission) http.Handler {
 	mux := http.NewServeMux()
 	methods := map[string]string{}
 	for _, r := range s.all {
 		if r.do == nil && r.serve == nil {
 			continue // the gateway's own: /healthz and /readyz
 		}
-		mux.Handle(r.method+" "+r.fullPath(), s.guard(r))
+		mux.Handle(r.method+" "+r.fullPath(), s.guard(r, admit))
 		if methods[r.fullPath()] != "" {
 			methods[r.fullPath()] += ", "
 		}
@@ -99,7 +118,7 @@ func (s *Server) Handler() http.Handler {
 		fail(w, http.StatusNotFound, "not_found", "there is no such address; "+base+"/openapi.json lists them")
 	})
 	if s.Settings.Pprof {
-		s.pprofRoutes(mux)
+		s.pprofRoutes(mux, admit)
 	}
 	if s.Page != nil {
 		mux.Handle("/", s.Page)
@@ -132,7 +151,7 @@ const (
 )
 
 // guard is the way of a request to its route: limits, door, handler, answer.
-func (s *Server) guard(r route) http.Handler {
+func (s *Server) guard(r route, admit admission) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		plainHeaders(w.Header())
 		// A client that sends or reads slowly is let go, not waited for.
@@ -147,7 +166,7 @@ func (s *Server) guard(r route) http.Handler {
 
 		c := &call{ctx: req.Context(), r: req, w: w, now: s.Now()}
 		var refused *refusal
-		if c.who, refused = s.door.admit(req, c.now); refused != nil && !(r.free && refused.code == "unauthorized") {
+		if c.who, refused = admit(req, c.now); refused != nil && !(r.free && refused.code == "unauthorized") {
 			refused.answer(w)
 			return
 		}

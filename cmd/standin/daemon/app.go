@@ -17,6 +17,7 @@ import (
 
 	"standin/bot"
 	"standin/bot/mcp"
+	"standin/bot/operator"
 	"standin/channels"
 	"standin/channels/discord"
 	"standin/channels/slack"
@@ -64,6 +65,7 @@ type App struct {
 	beats   *heartbeat.Runner   // nil in a rehearsal
 	jobs    *cronjobs.Scheduler // nil in a rehearsal, whose clock is its own
 	watch   *budgetWatch        // nil in a rehearsal
+	desk    *operator.Server    // nil in a rehearsal
 	hub     *mcp.Hub            // nil in a rehearsal, which runs no programs
 	tools   atomic.Pointer[toolRoom]
 	stops   []stop
@@ -107,6 +109,7 @@ func New(ctx context.Context, p Parts) (*App, error) {
 	if p.Staging == nil {
 		a.watch = a.newWatch()
 		journal[2] = a.watch // behind the store: what it looks at is there
+		journal[3] = deskJournal{a}
 	}
 	a.runner = &fallback.Runner{
 		Selections:  db,
@@ -140,7 +143,7 @@ func New(ctx context.Context, p Parts) (*App, error) {
 	a.fleet.defaults = func(channel string) string { return a.Config().DefaultAccounts[channel] }
 	rooms := map[string]channels.Channel{}
 	for _, name := range []string{slack.Name, discord.Name} {
-		rooms[name] = port{name, a.fleet}
+		rooms[name] = port{name, a.fleet, a.sent}
 	}
 	for _, c := range p.Channels {
 		rooms[c.Name()] = c
@@ -164,6 +167,12 @@ func New(ctx context.Context, p Parts) (*App, error) {
 	}
 	if p.Staging != nil {
 		p.Staging.look(&options)
+	} else {
+		a.desk = a.newDesk()
+		a.onStop("operator", a.desk.Close)
+		options.Engine = operator.Engine{Runner: a.runner, Watch: a.desk}
+		options.Store = &watchedStore{DB: db, desk: a.desk, since: map[int64]time.Time{}}
+		rooms[operator.ChannelName] = operator.Surface{Server: a.desk}
 	}
 	a.Bot = bot.New(options)
 	if p.Staging == nil {
@@ -174,6 +183,7 @@ func New(ctx context.Context, p Parts) (*App, error) {
 	}
 	if p.Staging == nil {
 		a.jobs = a.newJobs()
+		a.staffDesk()
 	}
 	return a, nil
 }
@@ -342,6 +352,8 @@ func (a *App) change(c *config.Compiled) {
 	}
 	if c.Gateway != former.Gateway {
 		a.parts.Log.Warn("gateway changed in the config: that needs a restart", "now", former.Gateway, "wanted", c.Gateway)
+	} else if !c.Operator.Same(former.Operator) {
+		a.parts.Log.Warn("gateway changed in the config: that needs a restart")
 	}
 	a.fleet.apply(c.Accounts)
 }
@@ -391,7 +403,7 @@ func (c liveCredentials) Update(ctx context.Context, a fallback.AgentID, p fallb
 }
 
 // journals is a journal that others read along.
-type journals [3]fallback.Journal
+type journals [4]fallback.Journal
 
 // Record hands the step to each.
 func (j journals) Record(ctx context.Context, s fallback.Step) {

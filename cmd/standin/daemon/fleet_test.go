@@ -198,7 +198,7 @@ func TestPortSendsThroughTheAccountOfTheAddress(t *testing.T) {
 		broken := work
 		broken.Faults = []string{"botToken is missing"}
 		h.set(t, mine, broken)
-		p := port{"slack", h.fleet}
+		p := port{name: "slack", fleet: h.fleet}
 		for account, want := range map[string]channels.Outcome{"": "", "work": channels.NotSent, "gone": channels.Refused} {
 			_, err := p.Send(t.Context(), channels.Outbound{To: channels.Address{Channel: "slack", Account: account}})
 			if got := channels.OutcomeOf(err); got != want {

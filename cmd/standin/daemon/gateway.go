@@ -35,6 +35,9 @@ type gateway struct {
 	nudge func()
 	beats *heartbeat.Runner   // nil: none run here
 	jobs  *cronjobs.Scheduler // nil: none run here
+	// operator serves the page and the API; desk the same on the socket, to all
+	// who reach it. nil: neither is served.
+	operator, desk http.Handler
 	// sessions adds what is done to sessions; nil: nothing is.
 	sessions func(*http.ServeMux)
 }
@@ -56,6 +59,10 @@ func (g *gateway) public() http.Handler {
 func (g *gateway) private() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", g.public())
+	if g.desk != nil {
+		mux.Handle("/api/", g.desk)
+		mux.Handle("/metrics", g.desk)
+	}
 	mux.HandleFunc("GET /channels", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(reportOf(g.fleet.standings()))
@@ -117,6 +124,10 @@ func (g *gateway) webhook(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r)
 		return
 	}
+	if g.operator != nil {
+		g.operator.ServeHTTP(w, r)
+		return
+	}
 	http.NotFound(w, r)
 }
 
@@ -145,6 +156,7 @@ func (l *listener) stop(ctx context.Context) error {
 // missing.
 func (a *App) Listen(dir, addr string) error {
 	g := &gateway{fleet: a.fleet, nudge: a.Bot.Nudge, alive: a.DB.Ping, draining: a.draining.Load, up: a.isUp, olderWait: a.olderWait, beats: a.beats, jobs: a.jobs}
+	a.serveDesk(g)
 	g.sessions = func(mux *http.ServeMux) { sessionRoutes(mux, a.Bot, a.DB, a.parts.Now) }
 	if addr != "" {
 		l, err := net.Listen("tcp", addr)

@@ -15,6 +15,7 @@ import (
 type port struct {
 	name  string
 	fleet *fleet
+	sent  func(channels.Outbound, error) // hears what became of each post; nil: nobody does
 }
 
 var (
@@ -50,10 +51,14 @@ func (p port) account(to channels.Address) (channels.Channel, error) {
 // no longer has is refused; one that cannot be used now is tried again later.
 func (p port) Send(ctx context.Context, out channels.Outbound) (channels.Receipt, error) {
 	ch, err := p.account(out.To)
-	if err != nil {
-		return channels.Receipt{}, err
+	var r channels.Receipt
+	if err == nil {
+		r, err = ch.Send(ctx, out)
 	}
-	return ch.Send(ctx, out)
+	if p.sent != nil {
+		p.sent(out, err)
+	}
+	return r, err
 }
 
 // Find implements channels.Finder.
