@@ -82,6 +82,7 @@ type house struct {
 	read    int // posts that room lines have consumed
 	counted int // calls that asked lines have consumed
 	said    int // messages, whose ids are unique over restarts
+	before  fallback.Selection
 }
 
 func scenarioCommands() map[string]func(*testscript.TestScript, bool, []string) {
@@ -102,6 +103,7 @@ func scenarioCommands() map[string]func(*testscript.TestScript, bool, []string) 
 		"restart": (*house).scriptRestart,
 	}
 	maps.Copy(commands, crowdCommands())
+	maps.Copy(commands, policyCommands())
 	out := map[string]func(*testscript.TestScript, bool, []string){}
 	for name, run := range commands {
 		out[name] = func(ts *testscript.TestScript, neg bool, args []string) {
