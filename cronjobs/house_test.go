@@ -28,7 +28,6 @@ type house struct {
 	hooks  []cronjobs.WebhookCall
 	hook   func(cronjobs.WebhookCall) error
 	probe  func(string) error
-	budget budget
 	again  bool // the store is opened more than once, so it must be one that lasts
 	s      *cronjobs.Scheduler
 	book   *cronjobs.Book
@@ -47,7 +46,7 @@ func newHouse(t *testing.T) *house { return furnished(t, false) }
 // furnished is a house; again says that it will be left and entered again.
 func furnished(t *testing.T, again bool) *house {
 	t.Helper()
-	h := &house{again: again, t: t, dir: t.TempDir(), cfg: cronjobs.Defaults(), budget: budget{}}
+	h := &house{again: again, t: t, dir: t.TempDir(), cfg: cronjobs.Defaults()}
 	h.cfg.Home = time.UTC
 	h.models = &fallback.Config{
 		Default: fallback.ModelChoice{Primary: primary, Fallbacks: []fallback.Model{second}, Listed: true}, DefaultAgent: "main",
@@ -75,7 +74,7 @@ func (h *house) open() {
 func (h *house) options(rows cronjobs.Store) cronjobs.Options {
 	return cronjobs.Options{
 		Config: func() *cronjobs.Config { return &h.cfg }, Models: func() *fallback.Config { return h.models },
-		Store: rows, Turns: h.turns, Waker: h.waker, Budget: h.budget, Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)), Now: time.Now,
+		Store: rows, Turns: h.turns, Waker: h.waker, Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)), Now: time.Now,
 		Post: func(_ context.Context, c cronjobs.WebhookCall) error {
 			h.turns.mu.Lock()
 			h.hooks = append(h.hooks, c)

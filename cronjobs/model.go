@@ -93,22 +93,15 @@ func (j *Job) madeIn() channels.ChatType {
 	return ""
 }
 
-// refuses says of each candidate whether a run of the job may use it: a server
-// of the house that does not answer is passed over, and so is what would cost
-// too much [R39, R40, D20].
-func (s *Scheduler) refuses(ctx context.Context, j Job, models *fallback.Config) func(fallback.Model) *fallback.Verdict {
+// refuses says of each candidate whether a run may use it: a server of the house
+// that does not answer is passed over [R39, R40].
+func (s *Scheduler) refuses(ctx context.Context, models *fallback.Config) func(fallback.Model) *fallback.Verdict {
 	return func(m fallback.Model) *fallback.Verdict {
 		if url := localURL(models.Providers[m.Provider]); url != "" {
 			if err := s.local.look(ctx, url, s.Probe, s.Now()); err != nil {
 				return &fallback.Verdict{Do: fallback.Skip, Why: skipLocalDown, Reason: fallback.Timeout,
 					Detail: fmt.Sprintf("%s at %s does not answer: %v", m.Provider, url, err)}
 			}
-		}
-		if s.Budget == nil {
-			return nil
-		}
-		if why := s.Budget.Refuses(ctx, j, m); why != "" {
-			return &fallback.Verdict{Do: fallback.Skip, Why: fallback.SkipBudget, Reason: fallback.Budget, Detail: why}
 		}
 		return nil
 	}

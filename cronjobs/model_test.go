@@ -82,7 +82,7 @@ func (e *engined) wire() {
 	settings.Fallback, settings.Agents = e.models, map[fallback.AgentID]bot.AgentConfig{"main": {}, "worker": {}}
 	log := slog.New(slog.NewTextHandler(e.t.Output(), nil))
 	o := e.options(e.db)
-	runner := &fallback.Runner{Selections: e.db, Credentials: e.db.Credentials(e.models.Named), Vendors: e.vendors, Journal: e.db.Journal(), Log: log, Now: time.Now, Sleep: o.Sleep}
+	runner := &fallback.Runner{Selections: e.db, Credentials: e.db.Credentials(e.models.Named), Vendors: e.vendors, Journal: e.db.Journal(), Ledger: e.db, Log: log, Now: time.Now, Sleep: o.Sleep}
 	e.bot = bot.New(bot.Options{Config: func() *bot.Config { return &settings }, Engine: runner, Store: e.db,
 		Channels: map[string]channels.Channel{"console": e.room}, Log: log, Now: time.Now, Sleep: o.Sleep, Journal: e.db.Journal()})
 	o.Turns, o.Log = e.bot, log
@@ -387,19 +387,26 @@ func TestModelsOfJobs(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
-	in("IL-214, D20: what costs too much is passed over as budget", nil, func(t *testing.T, e *engined) {
-		e.budget[primary] = "it costs money and the job may use free models alone"
+	in("IL-214, D20: what costs too much is passed over as budget", func(c *fallback.Config) {
+		c.Facts = map[fallback.Model]provider.Facts{
+			primary: {Price: provider.Price{Input: 1e6, Output: 1e6, Priced: true}}, // a dollar for each token
+			second:  {Price: provider.Price{Priced: true}},
+		}
+	}, func(t *testing.T, e *engined) {
 		free := false
 		j := task("free", yearly)
 		j.Payload.AllowPaid = &free
-		r := e.once(j)
-		if r.Used != second.String() || r.Attempts[0].Skipped != "budget" || r.Cost != 0.25 {
+		if r := e.once(j); r.Used != second.String() || r.Attempts[0].Skipped != "budget" || r.Cost != 0 {
 			t.Errorf("%+v", r)
 		}
-		e.budget[second] = "the same"
-		j.Name = "none"
+		j.Name, j.Payload.Fallbacks = "none", &[]string{}
 		if r := e.once(j); r.Status != cronjobs.Failed || r.Reason != "budget" {
 			t.Errorf("%+v", r)
+		}
+		j = task("cheap", yearly)
+		j.Payload.MaxCostPerDay = 0.01
+		if r := e.once(j); r.Used != primary.String() || r.Cost < 1 {
+			t.Errorf("the first run of the day: %+v", r)
 		}
 	})
 	in("IL-070: one post with the answer, and no notice", nil, func(t *testing.T, e *engined) {
@@ -423,8 +430,3 @@ func TestModelsOfJobs(t *testing.T) {
 		}
 	})
 }
-
-type budget map[fallback.Model]string
-
-func (b budget) Refuses(_ context.Context, _ cronjobs.Job, m fallback.Model) string { return b[m] }
-func (b budget) Cost(fallback.Model, cronjobs.Tokens) float64                       { return 0.25 }

@@ -91,11 +91,3 @@ type Waker interface {
 	// Request has the next heartbeat run soon, whenever that can be.
 	Request(a fallback.AgentID, why string)
 }
-
-// Budget says what may be spent.
-type Budget interface {
-	// Refuses says why the model may not be used for the job now; "": it may.
-	Refuses(ctx context.Context, j Job, m fallback.Model) string
-	// Cost is what an answer cost, in US dollars.
-	Cost(m fallback.Model, t Tokens) float64
-}

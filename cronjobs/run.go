@@ -189,9 +189,12 @@ func (s *Scheduler) turn(ctx context.Context, j Job, r Run) Run {
 	defer done()
 	t := bot.Turn{
 		ID: r.Turn, Session: session, Agent: r.Agent, Kind: fallback.Cron, Text: j.prompt(s.Now(), s.Config().Home),
-		Model: ask.own, Fallbacks: ask.fallbacks, Listed: ask.listed, Refuse: s.refuses(ctx, j, models),
+		Model: ask.own, Fallbacks: ask.fallbacks, Listed: ask.listed, Refuse: s.refuses(ctx, models),
 		Fresh: fresh, Light: j.Payload.LightContext, Tools: j.Payload.ToolsAllow, Timeout: limit, To: to,
 		Job: string(j.ID), Caps: j.caps(s.Config().Home), Guest: j.Guest, Chat: j.madeIn(),
+	}
+	if e, ok := provider.ParseEffort(j.Payload.Thinking); ok {
+		t.Think = e // [R29]
 	}
 	interim := false
 	t.Judge = func(res bot.Result) bot.Verdict {
@@ -211,7 +214,7 @@ func (s *Scheduler) turn(ctx context.Context, j Job, r Run) Run {
 		res, err = s.Turns.Turn(ctx, t)
 	}
 	if res.Outcome != nil {
-		r.answeredBy(res.Outcome, s.Budget)
+		r.answeredBy(res.Outcome)
 	}
 	if err != nil {
 		return r.broke(err, res, s.Now())
@@ -240,7 +243,7 @@ func (s *Scheduler) deliverable(j Job, r *Run, res bot.Result, to channels.Addre
 }
 
 // answeredBy notes who answered, after whom, and for how much.
-func (r *Run) answeredBy(out *fallback.Outcome, budget Budget) {
+func (r *Run) answeredBy(out *fallback.Outcome) {
 	r.Used, r.Profile = out.Used.String(), string(out.Profile)
 	r.Attempts = tried(out.Attempts)
 	if r.Requested == "" {
@@ -251,9 +254,6 @@ func (r *Run) answeredBy(out *fallback.Outcome, budget Budget) {
 		r.Tokens = &t
 	}
 	r.Cost = out.Bill.USD
-	if budget != nil {
-		r.Cost = budget.Cost(out.Used, t)
-	}
 }
 
 func tried(attempts []fallback.Attempt) (list []Tried) {

@@ -24,7 +24,6 @@ type Options struct {
 	Store    Store
 	Turns    Turner
 	Waker    Waker                                          // nil: a main job's text waits for the next turn
-	Budget   Budget                                         // nil: nothing is too expensive, and nothing is counted
 	Direct   Direct                                         // nil: a person is their own conversation
 	Post     func(ctx context.Context, p WebhookCall) error // nil: over the network, guarded
 	Probe    func(ctx context.Context, url string) error    // nil: over the network
