@@ -180,7 +180,6 @@ func (b *Bot) dispatch(ctx context.Context, cfg *Config, row Accepted) {
 	case toObey:
 		b.obey(ctx, cfg, row, call)
 	case toAnswer:
-		b.fetch(cfg, row)
 		r := request{row: row}
 		r.own, row.In.Text = wishes(cfg, row.In)
 		r.text, r.noProbe = policy.WithFiles(b.inline(ctx, cfg, row), row.In.Files), !r.own.model.IsZero()

@@ -122,7 +122,7 @@ func (b *Bot) obey(ctx context.Context, cfg *Config, row Accepted, c call) {
 	e.drop(r.drops)
 	if r.then != nil {
 		if b.changeFirst(ctx, row, e) {
-			r.then.row = row
+			r.then.row, r.then.text = row, policy.WithFiles(r.then.text, row.In.Files)
 			b.answer(cfg, *r.then)
 			return
 		}
@@ -298,7 +298,7 @@ func obeyNew(ctx context.Context, o *order) (reply, error) {
 		after = o.choose(m, "")
 		r.choose = &after
 	}
-	if text != "" {
+	if text != "" || len(o.row.In.Files) > 0 {
 		r.then = &request{text: text, noProbe: !m.IsZero()}
 		return r, nil
 	}

@@ -103,6 +103,10 @@ func TestASettingLasts(t *testing.T) {
 		if s, _ := h.db.Session(context.Background(), mainSession); s.Settings != (bot.Settings{Think: "high", Usage: "tokens"}) {
 			t.Errorf("two at once: %+v", s.Settings)
 		}
+		h.say("/status")
+		if got := h.texts(channels.Command); !strings.Contains(got, "\nSettings: /think high, /usage tokens\n") {
+			t.Errorf("/status does not tell: %q", got)
+		}
 		h.say("/think hard")
 		all := h.room.Texts(channels.Command)
 		if got := all[len(all)-1]; !strings.Contains(got, `I don't know "hard". Nothing has changed. Use /think with one of off, minimal, low,`) {

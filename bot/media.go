@@ -86,7 +86,7 @@ func (b *Bot) fetch(cfg *Config, row Accepted) {
 	one := &fetch{done: make(chan struct{}), why: map[int]error{}}
 	f.under[row.ID] = one
 	f.all.Go(func() {
-		defer close(one.done)
+		defer f.over(row.ID, one)
 		for n, file := range row.In.Files {
 			f.slots <- struct{}{}
 			err := b.take(b.life, cfg.Media.MaxBytes, row.ID, n, file)
@@ -97,6 +97,17 @@ func (b *Bot) fetch(cfg *Config, row Accepted) {
 			}
 		}
 	})
+}
+
+// over ends the downloads of a message. Only failures are to be remembered: a
+// message may never get its turn, and what went well is the store's.
+func (f *fetches) over(message int64, one *fetch) {
+	close(one.done)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(one.why) == 0 && f.under[message] == one {
+		delete(f.under, message)
+	}
 }
 
 // take downloads one file and stores it. One that a former process has stored is

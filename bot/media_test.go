@@ -187,6 +187,19 @@ func TestNothingButPicturesThatNobodySees(t *testing.T) {
 	})
 }
 
+// A file that comes with /new is the new conversation's first.
+func TestAFileThatComesWithNew(t *testing.T) {
+	for _, text := range []string{"/new", "/new what is this?"} {
+		inHouse(t, func(t *testing.T, h *house) {
+			h.say("before")
+			m := lastMessage(h.uploads(text, upload("cat.png", "image/png", png)))
+			if len(m.Images) != 1 || !strings.HasSuffix(m.Text, "[image: cat.png]") {
+				t.Errorf("%s: the model is shown %d pictures and reads %q", text, len(m.Images), m.Text)
+			}
+		})
+	}
+}
+
 // Pictures that come while an answer is being written wait for their own turn:
 // a running one cannot be shown them.
 func TestPicturesDoNotSteer(t *testing.T) {

@@ -19,6 +19,7 @@ const whyOvertaken = "a newer message came"
 // answer sees that the message gets a turn, perhaps together with others by the
 // same person.
 func (b *Bot) answer(cfg *Config, r request) {
+	b.fetch(cfg, r.row)
 	b.bundles.take(r, cfg.Rules.Waits(r.row.In))
 }
 

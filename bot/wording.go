@@ -319,6 +319,9 @@ func sayStatus(s status) string {
 	if s.Ends != "" {
 		add("Sessions here end %s; a chosen model ends with them.", s.Ends)
 	}
+	if told := saySettings(s.Sess.Settings); told != "" {
+		add("Settings: %s", told)
+	}
 	add("History: the last %s", count(s.History, "turn", "turns"))
 	switch {
 	case s.Running:

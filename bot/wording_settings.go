@@ -176,3 +176,14 @@ func failedCall(said []provider.Message, id string) bool {
 		return slices.ContainsFunc(m.Results, func(r provider.ToolResult) bool { return r.ID == id && r.Failed })
 	})
 }
+
+// saySettings lists what a session was told, for /status.
+func saySettings(s Settings) string {
+	var all []string
+	for _, name := range []SettingName{SetThink, SetVerbose, SetUsage, SetActivation} {
+		if v := s.Of(name); v != "" {
+			all = append(all, "/"+string(name)+" "+v)
+		}
+	}
+	return strings.Join(all, ", ")
+}
