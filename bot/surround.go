@@ -21,6 +21,7 @@ type surroundings struct {
 	heardAll bool    // Ending.HeardAll
 	events   int64   // Ending.Events
 	seeded   bool    // Ending.Seeded
+	others   bool    // what is in front of the message is other people's words
 }
 
 // told notes in an Ending what its turn has told the model.
@@ -54,7 +55,10 @@ func (b *Bot) surround(ctx context.Context, cfg *Config, r *request, prompt stri
 	if asked {
 		s.text = policy.WithPast(past, s.text)
 	}
-	s.text, s.events, _ = b.withEvents(ctx, r.row.Session, s.text)
+	strange := false
+	s.others = s.text != prompt
+	s.text, s.events, strange = b.withEvents(ctx, r.row.Session, s.text)
+	s.others = s.others || strange
 	return s
 }
 

@@ -64,14 +64,14 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 	prompt := files.with(r.prompt(), turn)
 	around := b.surround(ctx, cfg, r, prompt)
 	t := Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: around.text,
-		in: &in, rows: r.ids(), tainted: around.text != prompt || files.foreign(), before: around.before, images: files.images,
+		in: &in, rows: r.ids(), tainted: around.others || files.foreign(), before: around.before, images: files.images,
 		own: r.own, Model: r.own.model}
 	ask, sess, err := b.ask(ctx, cfg, turn, t)
 	ask.NoProbe, ask.Wordless, ask.Profile = r.noProbe, files.wordless, r.own.profile
 	e = Ending{Session: r.row.Session, Epoch: sess.Epoch, Entries: []Entry{{Turn: turn, Role: provider.User, Text: prompt, At: asked}}}
 	aloud := b.speech(cfg, r, sess, ask.Tools)
 	ask.System = instructions(ask.System, aloud.hint())
-	e.Entries[0].Others = b.othersSpoke(ctx, cfg, r, around.text != prompt)
+	e.Entries[0].Others = b.othersSpoke(ctx, cfg, r, around.others)
 	var out *fallback.Outcome
 	if err == nil {
 		d := b.draft(ctx, cfg, turn, in, r.batch, aloud)

@@ -104,6 +104,10 @@ type StoryEvent struct {
 	Detail  string    `json:"detail,omitempty"`
 	Probe   string    `json:"probe,omitempty"`
 	Until   time.Time `json:"until,omitzero"` // of a window
+	// Tools are those of one round, in order; Acted says that something was done that
+	// cannot be undone, so that no other model was asked after it [I8].
+	Tools []string `json:"tools,omitempty"`
+	Acted bool     `json:"acted,omitempty"`
 }
 
 // EventKind says what sort of thing it was.
@@ -114,6 +118,7 @@ const (
 	EventFailed   EventKind = "failed"
 	EventSkipped  EventKind = "skipped"
 	EventAnswered EventKind = "answered"
+	EventUsed     EventKind = "used"  // tools
 	EventRests    EventKind = "rests" // a credential's window, of Model only or, without one, of all
 )
 

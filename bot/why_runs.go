@@ -161,9 +161,29 @@ func byPerson(p fallback.Pin) fallback.ProfileID {
 func (r pastRun) events() []StoryEvent {
 	var list []StoryEvent
 	for _, s := range r.steps {
-		if e, ok := eventOf(s); ok {
+		switch e, ok := eventOf(s); {
+		case !ok:
+		case e.What != EventUsed || len(list) == 0:
 			list = append(list, e)
+		default:
+			list = withUse(list, e)
 		}
+	}
+	return list
+}
+
+// withUse takes in the use of a tool. The request before it was answered by asking
+// for the tool, which is no answer; tools of one round are one event.
+func withUse(list []StoryEvent, e StoryEvent) []StoryEvent {
+	last := &list[len(list)-1]
+	switch {
+	case last.What == EventAnswered && last.Model == e.Model:
+		e.Profile = last.Profile
+		*last = e
+	case last.What == EventUsed && last.Model == e.Model:
+		last.Tools, last.Acted = append(last.Tools, e.Tools...), last.Acted || e.Acted
+	default:
+		return append(list, e)
 	}
 	return list
 }
@@ -183,6 +203,8 @@ func eventOf(s fallback.Step) (StoryEvent, bool) {
 		default:
 			e.What = EventFailed
 		}
+	case s.Tool != nil:
+		e.What, e.Model, e.Tools, e.Acted = EventUsed, s.Tool.Model.String(), []string{s.Tool.Name}, s.Tool.Acted
 	case s.Window != nil:
 		w := s.Window
 		e.What, e.Profile, e.Model, e.Reason, e.Until = EventRests, string(w.Profile), w.Model, string(w.Window.Reason), w.Window.Until
@@ -203,8 +225,17 @@ func (r pastRun) failures() []fallback.Attempt {
 	return list
 }
 
+// answered tells whether the run came to an answer: a request for tools is none.
 func (r pastRun) answered() bool {
-	return slices.ContainsFunc(r.steps, func(s fallback.Step) bool { return s.Attempt != nil && s.Attempt.OK })
+	for _, s := range slices.Backward(r.steps) {
+		switch {
+		case s.Tool != nil:
+			return false
+		case s.Attempt != nil && s.Attempt.Skipped == "":
+			return s.Attempt.OK
+		}
+	}
+	return false
 }
 
 func (r pastRun) exhausted() bool {

@@ -230,6 +230,12 @@ func (t *teller) event(e StoryEvent) string {
 	switch e.What {
 	case EventAnswered:
 		return e.Model + with + " answered"
+	case EventUsed:
+		s := fmt.Sprintf("%s%s used %s", e.Model, with, strings.Join(e.Tools, ", "))
+		if e.Acted {
+			s += ", which cannot be undone: from there on no other model would be asked"
+		}
+		return s
 	case EventSkipped:
 		s := fmt.Sprintf("%s was passed over without a request: %s", e.Model, skipped(e))
 		return s

@@ -51,6 +51,7 @@ type Scheduler struct {
 	running  map[JobID]context.CancelCauseFunc
 	waiting  []manual // runs by hand that wait for a place
 	nudged   bool
+	skipped  bool               // the clock was moved on purpose
 	rouse    context.CancelFunc // of the rest; nil: it does not rest
 	byHand   int                // counts them, for their ids
 	ran      map[JobID]bool     // since the last sweep
@@ -101,7 +102,7 @@ func (s *Scheduler) run() {
 	troubled := false
 	for last := s.Now(); s.life.Err() == nil; {
 		now := s.Now()
-		next, err := s.tick(now, now.Sub(last) > overslept)
+		next, err := s.tick(now, now.Sub(last) > overslept && !s.hasSkipped())
 		switch {
 		case err != nil && s.life.Err() == nil && !troubled:
 			s.Log.Error("jobs cannot be read; looking again each minute", "err", err)
@@ -146,6 +147,23 @@ func (s *Scheduler) Nudge() {
 	if s.rouse != nil {
 		s.rouse()
 	}
+}
+
+// Skip says that the clock was moved ahead on purpose, as a demo does: what came
+// due meanwhile runs now, and not as something that was missed.
+func (s *Scheduler) Skip() {
+	s.mu.Lock()
+	s.skipped = true
+	s.mu.Unlock()
+	s.Nudge()
+}
+
+func (s *Scheduler) hasSkipped() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.skipped
+	s.skipped = false
+	return was
 }
 
 // tick starts what is due and tells when to look again; zero: nothing is

@@ -40,6 +40,7 @@ func (w world) demoVerb() *verb {
 const demoConfig = `
 agents:
   defaults:
+    workspace: ${DEMO_WORKSPACE}
     model:
       primary: ` + stagedPrimary + `
       fallbacks: [` + stagedStandin + `]
@@ -63,6 +64,8 @@ const (
 	demoHello = `This is standin. Both models are staged, and nothing leaves this machine.
 The primary answers once, then fails, and is back five minutes later.
 /skip 5m lets that time pass, /status tells where you are, /help the rest.
+Try tools, too: "what time is it", "remember that my tea is green",
+"remind me in 5m to drink it". /fail has the next turn break off in the middle.
 `
 	demoNext = `That was the demo. For the real thing write config.yaml (config.example.yaml
 has every key), put a key into OPENAI_API_KEY or ANTHROPIC_API_KEY, then:
@@ -101,6 +104,8 @@ func (c demoCmd) Run(w world) error {
 
 	conf, faults := config.Parse("demo config", []byte(demoConfig), func(name string) string {
 		switch name {
+		case "DEMO_WORKSPACE":
+			return filepath.Join(dir, "workspace")
 		case "DEMO_OPENAI":
 			return "http://" + openai.Addr
 		case "DEMO_ANTHROPIC":
@@ -122,7 +127,7 @@ func (c demoCmd) Run(w world) error {
 	a, err = daemon.New(w.ctx, daemon.Parts{
 		State: dir, Config: conf, Channels: []channels.Channel{room},
 		Vendors: provider.New(provider.Options{Log: log}),
-		Local:   []bot.Command{skipCommand(stage), w.cronCommand(dir, "")},
+		Local:   []bot.Command{skipCommand(stage, func() { a.Skip() }), failCommand(stage), w.cronCommand(dir, "")},
 		Log:     log, Now: stage.Now, Sleep: daemon.Sleep,
 	})
 	if err != nil {
@@ -156,8 +161,21 @@ func listen(h http.Handler) (*http.Server, error) {
 	return s, nil
 }
 
-// skipCommand is the demo's /skip: its time passes, nobody waits.
-func skipCommand(p *demoPlay) bot.Command {
+// failCommand is the demo's /fail: whoever answers next breaks off.
+func failCommand(p *demoPlay) bot.Command {
+	return bot.Command{
+		Name: "fail", Help: "have the model that answers next fail in the middle",
+		Run: func(context.Context, string) (string, error) {
+			if err := p.Fail(); err != nil {
+				return "", fmt.Errorf("the play did not change: %w", err)
+			}
+			return "The model that is asked next will break off in the middle of its turn, after what it does with its tools.", nil
+		},
+	}
+}
+
+// skipCommand is the demo's /skip: its time passes, nobody waits. passed is told.
+func skipCommand(p *demoPlay, passed func()) bot.Command {
 	return bot.Command{
 		Name: "skip", Args: "5m", Help: "let the demo's time pass",
 		Run: func(_ context.Context, args string) (string, error) {
@@ -171,6 +189,7 @@ func skipCommand(p *demoPlay) bot.Command {
 			} else if err != nil {
 				return "", fmt.Errorf("the clock did not move: %w", err)
 			}
+			passed()
 			return fmt.Sprintf("%s have passed. It is now %s in the demo.", args, p.Now().Format(time.DateTime)), nil
 		},
 	}

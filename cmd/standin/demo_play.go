@@ -38,8 +38,10 @@ type demoPlay struct {
 // playState is what the script remembers.
 type playState struct {
 	Skipped time.Duration `json:"skipped"` // how far /skip has put the demo's clock ahead
-	Calls   int           `json:"calls"`   // of the primary
+	Calls   int           `json:"calls"`   // turns that the primary was asked for
+	Turn    string        `json:"turn"`    // the last of them
 	Away    time.Time     `json:"away"`    // the primary is away until then
+	Fail    bool          `json:"fail"`    // the model that is asked next fails
 }
 
 // openPlay takes up the script of a state folder, or starts a new one.
@@ -85,6 +87,14 @@ func (p *demoPlay) Skip(d time.Duration) error {
 	return p.saveLocked()
 }
 
+// Fail has whoever is asked next fail in the middle of the turn.
+func (p *demoPlay) Fail() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.state.Fail = true
+	return p.saveLocked()
+}
+
 func (p *demoPlay) saveLocked() error {
 	data, err := json.Marshal(p.state)
 	if err != nil {
@@ -100,44 +110,62 @@ func (p *demoPlay) saveLocked() error {
 // pace is how fast the staged models talk.
 const pace = 30 * time.Millisecond
 
-// answer is what both staged models say, by their model id.
+// answer is what both staged models say, by their model id. A turn that fails does
+// so in its middle: after what it has done with its tools.
 func (p *demoPlay) answer(model string, talk []provider.Message) providertest.StageReply {
-	said := ""
-	if len(talk) > 0 {
-		said = talk[len(talk)-1].Text
-	}
-	if r := []rune(said); len(r) > 60 {
-		said = string(r[:59]) + "…"
-	}
+	t := readThread(talk)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.nowLocked()
-	if "staged-anthropic/"+model == stagedStandin {
-		if !now.Before(p.state.Away) { // asked although the primary is there
-			return providertest.StageReply{Pace: pace, Text: fmt.Sprintf(
-				"This is %s, as you chose with /model. I heard “%s”.\n/model default goes back to the primary.", stagedStandin, said)}
-		}
-		return providertest.StageReply{Pace: pace, Text: fmt.Sprintf(
-			"This is the stand-in, %s. The primary is away, so I took “%s”; nothing was lost.\n"+
-				"Ask for /status to see why. Type /skip 5m to let five minutes pass, then say something: the primary is looked at again and comes back.",
-			stagedStandin, said)}
+	now, standIn := p.nowLocked(), "staged-anthropic/"+model == stagedStandin
+	call, said := t.mind()
+	if !standIn && p.state.Turn != t.key() {
+		p.state.Turn, p.state.Calls = t.key(), p.state.Calls+1
 	}
-	p.state.Calls++
-	if p.state.Calls == 2 {
-		p.state.Away = now.Add(outage)
+	// The failure of the play itself comes before a tool that acts: after it nobody
+	// would stand in, which is for /fail to show.
+	staged := !standIn && p.state.Calls == 2 && p.state.Away.IsZero()
+	if staged && call != nil && call.Name == "cron" {
+		call = nil
+	}
+	fails := p.state.Fail || staged
+	if fails && call == nil {
+		p.state.Fail = false
+		if !standIn && !now.Before(p.state.Away) {
+			p.state.Away = now.Add(outage)
+		}
 	}
 	if err := p.saveLocked(); err != nil {
 		return providertest.StageReply{Status: 500, Type: "server_error", Message: "the demo's script could not be saved: " + err.Error()}
 	}
-	if now.Before(p.state.Away) {
-		return providertest.StageReply{Status: 503, Type: "server_error", Code: "overloaded",
-			Message: "The model is overloaded (staged outage)"}
+	away := !standIn && now.Before(p.state.Away)
+	switch {
+	case fails && call == nil, away && !fails:
+		return providertest.StageReply{Status: 503, Type: "server_error", Code: "overloaded", Message: "The model is overloaded (staged outage)"}
+	case call != nil:
+		return providertest.StageReply{Calls: []provider.ToolCall{*call}}
+	case said == "":
+		said = p.plainLocked(standIn, now, t.question)
+	case standIn && now.Before(p.state.Away):
+		said = "(the stand-in) " + said
 	}
-	if p.state.Away.IsZero() {
-		return providertest.StageReply{Pace: pace, Text: fmt.Sprintf(
-			"This is the primary, %s. I heard “%s”.\nSay something else: on your second message I fail, as staged, and you will see who answers.",
-			stagedPrimary, said)}
+	return providertest.StageReply{Pace: pace, Text: said}
+}
+
+// plainLocked is what they say to what needs no tool.
+func (p *demoPlay) plainLocked(standIn bool, now time.Time, heard string) string {
+	if r := []rune(heard); len(r) > 60 {
+		heard = string(r[:59]) + "…"
 	}
-	return providertest.StageReply{Pace: pace, Text: fmt.Sprintf(
-		"This is the primary again, %s. I heard “%s”. The outage is over and so is this play; everything from here on is me.", stagedPrimary, said)}
+	switch {
+	case standIn && now.Before(p.state.Away):
+		return fmt.Sprintf("This is the stand-in, %s. The primary is away, so I took “%s”; nothing was lost.\n"+
+			"Ask for /status to see why. Type /skip 5m to let five minutes pass, then say something: the primary is looked at again and comes back.",
+			stagedStandin, heard)
+	case standIn: // asked although the primary is there
+		return fmt.Sprintf("This is %s, as you chose with /model. I heard “%s”.\n/model default goes back to the primary.", stagedStandin, heard)
+	case p.state.Away.IsZero():
+		return fmt.Sprintf("This is the primary, %s. I heard “%s”.\nSay something else: on your second message I fail, as staged, and you will see who answers.",
+			stagedPrimary, heard)
+	}
+	return fmt.Sprintf("This is the primary again, %s. I heard “%s”. The outage is over; /fail stages another.", stagedPrimary, heard)
 }

@@ -1,12 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
-
-	"standin/fallback/provider"
 )
 
 func TestTheDemosOwnLinesFitEightyColumns(t *testing.T) {
@@ -22,7 +21,7 @@ func TestSkipStaysWithinAYear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	skip := skipCommand(p)
+	skip := skipCommand(p, func() {})
 	for _, step := range []struct {
 		args string
 		want string // begins with
@@ -51,8 +50,10 @@ func TestTheStagedStandInKnowsWhetherItWasChosen(t *testing.T) {
 	}
 	_, primary, _ := strings.Cut(stagedPrimary, "/")
 	_, standIn, _ := strings.Cut(stagedStandin, "/")
+	n := 0
 	say := func(model string) string {
-		return p.answer(model, []provider.Message{{Text: "hello"}}).Text
+		n++
+		return p.answer(model, asked(fmt.Sprint("hello ", n))).Text
 	}
 	if got := say(standIn); !strings.Contains(got, "as you chose") {
 		t.Errorf("chosen before any outage, it says %q", got)

@@ -44,6 +44,13 @@ func (a *App) agentTools() []tools.Tool {
 	return all
 }
 
+// Skip says that the clock was moved ahead on purpose: what came due runs now.
+func (a *App) Skip() {
+	if a.jobs != nil {
+		a.jobs.Skip()
+	}
+}
+
 // newHub wires what keeps servers of tools running. Nothing runs before startTools.
 func (a *App) newHub() *mcp.Hub {
 	return mcp.New(mcp.Options{Version: Version(), Environ: a.parts.Environ, Log: a.parts.Log, Now: a.parts.Now, Sleep: a.parts.Sleep})

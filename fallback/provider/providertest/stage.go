@@ -13,6 +13,8 @@ import (
 // StageReply is what a vendor on the stage says to one request.
 type StageReply struct {
 	Text string
+	// Calls ask for tools behind Text; an id that is "" is made up in the vendor's way.
+	Calls []provider.ToolCall
 	// Pace lets time pass before each word of a streamed text, and as long
 	// altogether before one that is not streamed.
 	Pace time.Duration
@@ -90,7 +92,7 @@ func (s *Stage) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, req.API, reply.Status, reply.Type, reply.Code, reply.Message)
 		return
 	}
-	act := Answer(reply.Text).Pace(reply.Pace)
+	act := Calls(reply.Text, reply.Calls...).Pace(reply.Pace)
 	if reply.Drop {
 		act.ending = broken
 	}
