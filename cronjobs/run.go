@@ -196,9 +196,6 @@ func (s *Scheduler) turn(ctx context.Context, j Job, r Run) Run {
 	if e, ok := provider.ParseEffort(j.Payload.Thinking); ok {
 		t.Think = e // [R29]
 	}
-	if e, ok := provider.ParseEffort(j.Payload.Thinking); ok {
-		t.Think = e // [R29]
-	}
 	interim := false
 	t.Judge = func(res bot.Result) bot.Verdict {
 		if interim = onlyPromises(res.Text) && t.ID == r.Turn; interim {
