@@ -64,8 +64,25 @@ func (c authAddCmd) Run(w world) error {
 	if states, err := d.Usage(w.ctx, d.agent, id.Provider()); err == nil && !states[id].SwitchedOff.IsZero() {
 		line += fmt.Sprintf(" It is still switched off; standin auth enable %s switches it on.", id)
 	}
+	if twin := d.twin(w, id, key); twin != "" {
+		line += fmt.Sprintf(" It is the same key as %s, so the two fail together: one of them is enough.", twin)
+	}
 	by.Profile, by.Provider = id, id.Provider()
 	return c.done(w, by, true, line)
+}
+
+// twin gives another credential of the provider that has the same key, "" for none.
+func (d *desk) twin(w world, id fallback.ProfileID, key string) fallback.ProfileID {
+	all, err := d.Profiles(w.ctx, d.agent, id.Provider())
+	if err != nil {
+		return "" // it is stored all the same
+	}
+	for _, p := range all {
+		if p.ID != id && p.Key.Reveal() == key {
+			return p.ID
+		}
+	}
+	return ""
 }
 
 // profileID makes the id of a new credential from what was typed.

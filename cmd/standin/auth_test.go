@@ -335,6 +335,20 @@ func TestAKeyIsMendedBesideAFaultyConfig(t *testing.T) {
 	}
 }
 
+// One key under two names is no second chance, and whoever stores it is told so.
+func TestAKeyThatIsThereAlreadyIsTold(t *testing.T) {
+	c := newClinic(t, onlyOne)
+	if out := c.must("key-a\n", "add", "openai", "--id", "work"); strings.Contains(out, "same key") {
+		t.Error(out)
+	}
+	if out := c.must("key-a\n", "add", "openai", "--id", "home"); !strings.Contains(out, "the same key as openai:work") {
+		t.Error(out)
+	}
+	if out := c.must("key-a\n", "add", "openai", "--id", "work"); !strings.Contains(out, "Replaced openai:work") || !strings.Contains(out, "the same key as openai:home") {
+		t.Error(out)
+	}
+}
+
 // Secrets are sealed with the daemon stopped; it then starts with the key, and
 // refuses to start without it, saying what is missing.
 func TestSealFromTheCommandLine(t *testing.T) {
