@@ -126,9 +126,9 @@ func SayCredential(s CredentialStory, now time.Time) string {
 	case s.Place == 0:
 		add("Turn: it is not tried")
 	case s.Ordered:
-		add("Turn: %s in the order of %s%s", nth(s.Place), s.Provider, nextWords(s.CredentialView))
+		add("Turn: %s%s in the order of %s", nextWords(s.CredentialView), nth(s.Place), s.Provider)
 	default:
-		add("Turn: %s; credentials of %s take turns%s", nth(s.Place), s.Provider, nextWords(s.CredentialView))
+		add("Turn: %s%s; credentials of %s take turns", nextWords(s.CredentialView), nth(s.Place), s.Provider)
 	}
 	if len(s.Order) > 0 {
 		add("Order kept for agent %s: %s", s.OrderOf, SayIDs(s.Order))
@@ -162,7 +162,7 @@ func SayCredential(s CredentialStory, now time.Time) string {
 
 func nextWords(v CredentialView) string {
 	if v.Next {
-		return ", and next"
+		return "next, "
 	}
 	return ""
 }
