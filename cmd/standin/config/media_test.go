@@ -31,8 +31,23 @@ func TestImageModels(t *testing.T) {
 	}
 }
 
+// "allow text | text+files" per candidate [IL-296]: a model that could see is kept
+// from pictures with input: [text], and then passed over in turns that have some
+// (fallback holds that; its vendor is never sent their bytes).
+func TestAModelIsTrustedWithTextAlone(t *testing.T) {
+	const trusted = "agents: {defaults: {model: {primary: openai/gpt-5.5, fallbacks: [anthropic/claude-sonnet-5]}}}\n"
+	far := fallback.Model{Provider: "anthropic", Name: "claude-sonnet-5"}
+	if conf := must(t, trusted, env()); conf.Fallback.KnownBlind(far) || !conf.Fallback.FactsOf(far).Images {
+		t.Fatal("the catalogue says that it can see, so this looks at nothing")
+	}
+	conf := must(t, trusted+"models: {providers: {anthropic: {models: [{id: claude-sonnet-5, input: [text]}]}}}", env())
+	if !conf.Fallback.KnownBlind(far) || conf.Fallback.FactsOf(far).Images {
+		t.Error("it would be shown pictures all the same")
+	}
+}
+
 // Faults of these keys say where they are and what mends them; an image model
-// that cannot see is a warning [IL-296].
+// that cannot see is a warning.
 func TestFaultsOfImageModels(t *testing.T) {
 	for _, c := range []struct {
 		text    string
