@@ -1,9 +1,6 @@
 package operator
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // cost adds up what calls have cost.
 func (s *Server) cost(c *call) (any, error) {
@@ -50,5 +47,5 @@ func (s *Server) budgets(c *call) (any, error) {
 		return nil, unavailable("costs are not kept in this process")
 	}
 	list, err := s.Costs.Budgets(c.ctx, c.now)
-	return Budgets{slices.Concat([]Budget{}, list)}, err
+	return Budgets{append([]Budget{}, list...)}, err
 }

@@ -81,6 +81,7 @@ func (c serveCmd) Run(w world) error {
 	if err != nil {
 		return exit{exitUsage, err.Error()}
 	}
+	a.Foresee(oracle{app: a, path: path, getenv: w.getenv})
 	if err := a.Listen(dir, conf.Gateway); err != nil {
 		return exit{exitUsage, errors.Join(err, a.Close()).Error()}
 	}

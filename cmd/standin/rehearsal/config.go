@@ -27,7 +27,8 @@ func (s *scriptReader) readConfigs(r *rehearsal, path string, getenv func(string
 			return
 		}
 		var faults []config.Fault
-		tree, faults = config.Plant(path, data, config.Planter{Getenv: s.stranger(getenv), Within: config.FileBounds})
+		s.foreign = s.stranger(getenv)
+		tree, faults = config.Plant(path, data, config.Planter{Getenv: s.foreign, Within: config.FileBounds})
 		s.faults = append(s.faults, faults...)
 		if tree == nil {
 			return
@@ -67,23 +68,32 @@ func (s *scriptReader) stranger(getenv func(string) string) func(string) string 
 		if v, ok := s.env[name]; ok {
 			return v
 		}
-		if strings.HasPrefix(name, "STANDIN_") || strings.HasPrefix(name, "OPENCLAW_") {
+		if steers(name) {
 			return ""
 		}
 		if v := getenv(name); v != "" {
 			return v
 		}
-		return "rehearsal"
+		return "rehearsal-of-a-secret"
 	}
+}
+
+// steers tells whether a variable steers the engine [D15]; the others with our
+// name hold secrets.
+func steers(name string) bool {
+	ours := strings.HasPrefix(name, "STANDIN_") || strings.HasPrefix(name, "OPENCLAW_")
+	return ours && (strings.HasSuffix(name, "_FALLBACK_SKIP_TTL_MS") || strings.HasSuffix(name, "_SDK_RETRY_MAX_WAIT_SECONDS"))
 }
 
 // compile makes a tree into a config, nil when a fault is more than a warning.
 func (s *scriptReader) compile(name string, lines []string, tree *config.Node, own bool, providers []string) *config.Compiled {
 	into := &s.config
+	getenv := func(name string) string { return s.env[name] }
 	if own {
 		into = &s.faults // an operator's file is not what expectError is about
+		getenv = s.foreign
 	}
-	reading := config.Reader{Getenv: func(name string) string { return s.env[name] }, Base: filepath.Dir(name), AnyModel: true}
+	reading := config.Reader{Getenv: getenv, Base: filepath.Dir(name), AnyModel: true}
 	out, faults := reading.Compile(name, lines, clone(tree), nil)
 	*into = append(*into, faults...)
 	if out == nil {

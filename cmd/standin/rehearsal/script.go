@@ -38,13 +38,16 @@ var scriptBounds = config.Bounds{File: 16 << 20, Tokens: 2_000_000, Nodes: 2_000
 
 // scriptReader reads one script. It collects every fault and goes on.
 type scriptReader struct {
-	file   string
-	lines  []string
-	root   *config.Node
-	keys   scriptKeys
-	env    map[string]string
-	faults []config.Fault // of the script
-	config []config.Fault // of its config
+	file  string
+	lines []string
+	root  *config.Node
+	keys  scriptKeys
+	env   map[string]string
+	// foreign is the environment of a config file that is used in place of the
+	// script's own.
+	foreign func(string) string
+	faults  []config.Fault // of the script
+	config  []config.Fault // of its config
 }
 
 // readRehearsal reads a script; configPath names a config file that is used
