@@ -38,6 +38,7 @@ func check(r config.Reader, flag, dir string, out, errs io.Writer) int {
 		return exitFault
 	}
 	printPlans(out, c, r.Stored)
+	printImages(out, c)
 	printHeartbeats(out, c, time.Now())
 	printJobs(out, c, dir, time.Now())
 	printBudgets(out, c)
