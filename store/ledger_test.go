@@ -88,6 +88,14 @@ func TestACallCountsBeforeItsRowIsThere(t *testing.T) {
 	if s := spent(t, d, house, noon); s.USD != 1 || s.Calls != 1 {
 		t.Errorf("after it was written: %+v", s)
 	}
+	// Between its row's commit and the journal's own note of that it is in both.
+	one := callOf(paid(noon, fallback.Chat, 1))
+	one.id = d.journal.bills.last
+	d.journal.bills.writing = []call{one}
+	if s := spent(t, d, house, noon); s.USD != 1 || s.Calls != 1 {
+		t.Errorf("while it is in both: %+v", s)
+	}
+	d.journal.bills.written()
 }
 
 // A restart goes on from the hours' totals, with ids behind those that are there.
