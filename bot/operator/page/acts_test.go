@@ -43,21 +43,23 @@ func TestAChatIsAnsweredAndItsNoticeStandsApart(t *testing.T) {
 // id, so that it is not said twice; the words stay in the field meanwhile.
 func TestAMessageThatFailedIsNotSaidTwice(t *testing.T) {
 	b := browser(t)
-	d := startDaemon(t, func(d *daemon) { d.fails["POST /chat"] = "The queue is full. Say it again in a moment." })
+	d := startDaemon(t, func(d *daemon) { d.lost["POST /chat"] = true })
 	p := open(t, b, d, "#/chat", style{})
 	p.sees("Is the backup through?")
 	p.does(chromedp.SendKeys(chromedp.ID("text"), "only once"))
 	p.clicks("Send")
-	p.sees("The queue is full.")
+	p.sees("The connection was lost.")
 	if got := js[string](p, `document.getElementById("text").value`); got != "only once" {
 		t.Errorf("the field holds %q", got)
 	}
 	d.mu.Lock()
-	delete(d.fails, "POST /chat")
+	delete(d.lost, "POST /chat")
 	d.mu.Unlock()
 	p.clicks("Send")
-	p.sees("You said: only once")
-	p.until(`!document.body.innerText.includes("The queue is full.")`, "the fault is gone")
+	p.until(`document.getElementById("text").value === "" && !document.body.innerText.includes("The connection was lost.")`, "it is handed over, and the fault is gone")
+	if n := js[int](p, `document.body.innerText.split("You said: only once").length - 1`); n != 1 {
+		t.Errorf("it was answered %d times", n)
+	}
 }
 
 // A credential is freed: asked once, done under the person's name, seen at once.
@@ -176,6 +178,9 @@ func TestRehearsalsArePlayed(t *testing.T) {
 			p.sees("The vendor of the first model answers 429")
 			p.clicks("Play")
 			p.sees("anthropic:work rests for a minute.")
+			if still && !js[bool](p, `document.body.innerText.includes("It is over")`) {
+				t.Error("it moves although the person wants nothing to move")
+			}
 			if !still {
 				p.clicks("Show all at once")
 			}

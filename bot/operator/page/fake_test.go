@@ -37,6 +37,7 @@ type daemon struct {
 	acts     []operator.Act
 	jobOff   map[string]bool
 	fails    map[string]string // an answer by method and path that is refused with this
+	lost     map[string]bool   // an answer that never arrives: it is done, and a failure is told
 	noCost   bool
 	watchers map[chan string]bool
 	gone     chan struct{}
@@ -44,7 +45,7 @@ type daemon struct {
 
 // startDaemon runs one.
 func startDaemon(t *testing.T, change func(*daemon)) *daemon {
-	d := &daemon{at: time.Now(), cleared: map[string]bool{}, off: map[string]bool{}, model: map[string]string{}, jobOff: map[string]bool{}, fails: map[string]string{}, watchers: map[chan string]bool{}, gone: make(chan struct{})}
+	d := &daemon{at: time.Now(), cleared: map[string]bool{}, off: map[string]bool{}, model: map[string]string{}, jobOff: map[string]bool{}, fails: map[string]string{}, lost: map[string]bool{}, watchers: map[chan string]bool{}, gone: make(chan struct{})}
 	d.chat = d.talk()
 	if change != nil {
 		change(d)
@@ -105,6 +106,9 @@ func (d *daemon) routes(mux *http.ServeMux) {
 			var out any
 			if code == "" {
 				out = do(r, words)
+			}
+			if d.lost[request] {
+				code, message = "unavailable", "The connection was lost."
 			}
 			if f, ok := out.(operator.Fault); ok {
 				code, message = f.Code, f.Message
