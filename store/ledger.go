@@ -47,14 +47,16 @@ func callOf(s fallback.Step) call {
 	return c
 }
 
-// put writes a call and adds it to its hour.
+// put writes a call and adds it to its hour, once: a disk may give an error for a
+// batch that it has taken all the same, and then it comes again.
 func (c *call) put(t *tx) error {
-	if _, err := t.exec(`INSERT INTO ledger (id, at, purpose, agent, session, run, job, requested, provider, model, profile, input, output, cache_read, cache_write, cost, priced, ok, reason)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`, c.id, c.at, c.purpose, c.agent, c.session, c.run, c.job, c.requested, c.provider, c.model, c.profile,
-		c.input, c.output, c.cacheRead, c.cacheWrite, c.cost, c.priced, c.ok, c.reason); err != nil {
+	n, err := t.exec(`INSERT INTO ledger (id, at, purpose, agent, session, run, job, requested, provider, model, profile, input, output, cache_read, cache_write, cost, priced, ok, reason)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO NOTHING`, c.id, c.at, c.purpose, c.agent, c.session, c.run, c.job, c.requested, c.provider, c.model, c.profile,
+		c.input, c.output, c.cacheRead, c.cacheWrite, c.cost, c.priced, c.ok, c.reason)
+	if err != nil || n == 0 {
 		return err
 	}
-	_, err := t.exec(`INSERT INTO ledger_hours (hour, purpose, agent, provider, model, job, calls, cost, unpriced) VALUES (?,?,?,?,?,?,1,?,?)
+	_, err = t.exec(`INSERT INTO ledger_hours (hour, purpose, agent, provider, model, job, calls, cost, unpriced) VALUES (?,?,?,?,?,?,1,?,?)
 		ON CONFLICT (hour, purpose, agent, provider, model, job) DO UPDATE SET calls = calls + 1, cost = cost + excluded.cost, unpriced = unpriced + excluded.unpriced`,
 		c.at/hour*hour, c.purpose, c.agent, c.provider, c.model, c.job, c.cost, 1-c.priced)
 	return err

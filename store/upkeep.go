@@ -15,9 +15,9 @@ import (
 type Retention struct {
 	Messages time.Duration // inbox rows after their ending; a platform's late repeat is known for so long [I2]
 	Posts    time.Duration // outbox rows, sent or refused, after they were written
-	Steps    time.Duration // of the journal
+	Steps    time.Duration // of the journal, and what the operator's lists tell of it
 	MaxSteps int64         // newest steps that are kept at most; 0: no such bound
-	Ledger   time.Duration // calls and what they cost
+	Ledger   time.Duration // calls and what they cost, what operators did, and the lines of jobs that are gone
 }
 
 // pruneBatch is the number of rows that one transaction deletes: a turn never
@@ -39,6 +39,12 @@ func (d *DB) Prune(ctx context.Context, now time.Time, keep Retention) (deleted 
 		sweep(keep.Messages, `DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE ended > 0 AND ended < ? LIMIT ?)`),
 		sweep(keep.Posts, `DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox WHERE created < ? AND state IN ('sent', 'refused') LIMIT ?)`),
 		sweep(keep.Steps, `DELETE FROM steps WHERE id IN (SELECT id FROM steps WHERE at < ? LIMIT ?)`),
+		sweep(keep.Steps, `DELETE FROM run_log WHERE seq IN (SELECT seq FROM run_log WHERE began < ? LIMIT ?)`),
+		sweep(keep.Steps, `DELETE FROM stretches WHERE id IN (SELECT id FROM stretches WHERE ended < ? LIMIT ?)`),
+		sweep(keep.Ledger, `DELETE FROM operator_acts WHERE id IN (SELECT id FROM operator_acts WHERE at < ? LIMIT ?)`),
+		// A reminder goes with its one run, so nobody shortens its log [R70].
+		sweep(keep.Ledger, `DELETE FROM runs WHERE seq IN (SELECT seq FROM runs WHERE ended > 0 AND ended < ? AND delivering = 0
+			AND job NOT IN (SELECT id FROM jobs) LIMIT ?)`),
 		sweep(keep.Ledger, `DELETE FROM ledger WHERE id IN (SELECT id FROM ledger WHERE at < ? LIMIT ?)`),
 		sweep(keep.Ledger, `DELETE FROM ledger_hours WHERE (hour, purpose, agent, provider, model, job) IN
 			(SELECT hour, purpose, agent, provider, model, job FROM ledger_hours WHERE hour < ? LIMIT ?)`),

@@ -9,6 +9,7 @@ import (
 
 	"standin/bot"
 	"standin/channels"
+	"standin/cronjobs"
 	"standin/fallback"
 )
 
@@ -42,7 +43,7 @@ func TestPrune(t *testing.T) {
 		t.Errorf("kept for ever: %d %v", n, err)
 	}
 	n, err := d.Prune(t.Context(), now, Retention{Messages: 24 * time.Hour, Posts: 24 * time.Hour, Steps: 24 * time.Hour, MaxSteps: 500})
-	if want := int64(1 + 1 + 1400 + 200); n != want || err != nil {
+	if want := int64(1 + 1 + 1400 + 200 + 2); n != want || err != nil {
 		t.Errorf("deleted %d, want %d: %v", n, want, err)
 	}
 	s, err := d.Stats(t.Context())
@@ -51,6 +52,47 @@ func TestPrune(t *testing.T) {
 	}
 	if _, fresh, _ := d.Accept(t.Context(), hello("3"), mainSession, "main", now); fresh {
 		t.Error("a late repeat of a young message runs again")
+	}
+}
+
+// The lists that the operator reads are kept as long as what they are made of, and
+// the lines of a reminder do not outlive it for ever.
+func TestPruneOfLists(t *testing.T) {
+	d := open(t, t.TempDir())
+	old := noon.Add(-500 * 24 * time.Hour)
+	for i, at := range []time.Time{old, noon} {
+		s := paid(at, fallback.Chat, 1)
+		s.Run, s.Session = string(rune('1'+i)), fallback.SessionID(rune('1'+i))
+		d.Journal().Record(t.Context(), s)
+		stepsOfDB(t, d, StepFilter{}) // written
+		if err := d.NoteAct(t.Context(), OperatorAct{At: at, What: "clear"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.AddJob(t.Context(), cronjobs.Job{ID: "daily"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []cronjobs.Run{
+		{ID: "a", Job: "reminder", Ended: cronjobs.At(old)},
+		{ID: "b", Job: "reminder", Ended: cronjobs.At(noon)},
+		{ID: "c", Job: "reminder", Ended: cronjobs.At(old), Delivery: cronjobs.Delivers{Status: cronjobs.Unclear}},
+		{ID: "d", Job: "reminder"},
+		{ID: "e", Job: "daily", Ended: cronjobs.At(old)},
+	} {
+		if err := d.PutRun(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		keep Retention
+		want int64
+	}{
+		{Retention{Steps: 30 * 24 * time.Hour}, 3},   // the step, its run and its stretch
+		{Retention{Ledger: 400 * 24 * time.Hour}, 4}, // the call, its hour, the act, and the reminder's line that is known to be over
+	} {
+		if n, err := d.Prune(t.Context(), noon, c.keep); err != nil || n != c.want {
+			t.Errorf("%+v: deleted %d, want %d: %v", c.keep, n, c.want, err)
+		}
 	}
 }
 
