@@ -51,10 +51,18 @@ func Reseal(ctx context.Context, o Options, to Sealing, d fallback.Deed) (done R
 			return done, err
 		}
 		n, err := f.reseal(ctx, from, into, d)
-		if err != nil {
+		done.Secrets += n
+		if err != nil && n == 0 {
 			return done, fmt.Errorf("credentials of agent %s stay as they were: %w", id, err)
 		}
-		done.Secrets += n
+		if err == nil {
+			// Also where nothing was to be rewritten: the run that did so may have
+			// been cut short before this.
+			err = f.rewrite(ctx)
+		}
+		if err != nil {
+			return done, fmt.Errorf("credentials of agent %s: %w", id, err)
+		}
 	}
 	return done, nil
 }
@@ -104,7 +112,7 @@ func (f *file) reseal(ctx context.Context, from, into *vault, d fallback.Deed) (
 	if err != nil {
 		return 0, err
 	}
-	return len(rows), f.rewrite(ctx)
+	return len(rows), nil
 }
 
 // rewrite writes the file anew and empties its log: what was deleted is gone.
@@ -113,10 +121,20 @@ func (f *file) rewrite(ctx context.Context) error {
 		return err
 	}
 	defer func() { <-f.w.turn }()
-	for _, s := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
-		if _, err := f.w.conn.ExecContext(ctx, s); err != nil {
-			return fmt.Errorf("the secrets are rewritten, but %s still holds pages of before: %w", f.path, trouble(f.path, interrupted(ctx, err)))
-		}
+	still := func(err error) error {
+		return fmt.Errorf("the secrets are rewritten, but pages of before are still in %s or its log: %w; run it once more", f.path, trouble(f.path, interrupted(ctx, err)))
+	}
+	if _, err := f.w.conn.ExecContext(ctx, "VACUUM"); err != nil {
+		return still(err)
+	}
+	// The log keeps its pages while somebody reads them: SQLite says so in a row,
+	// not by an error.
+	var reads, pages, moved int
+	if err := f.w.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&reads, &pages, &moved); err != nil {
+		return still(err)
+	}
+	if reads != 0 {
+		return still(errors.New("another program reads it just now"))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
@@ -91,6 +92,49 @@ func TestSealAndUnsealKeepEverySecretAndLeaveNoTrace(t *testing.T) {
 				t.Errorf("unsealed secret reads as another")
 			}
 		})
+	}
+}
+
+// A log that somebody reads keeps its pages, and with them the secrets of before:
+// that is said, and the next run ends what this one has begun.
+func TestSealingWhileSomebodyReads(t *testing.T) {
+	dir, s := t.TempDir(), sealings(t)["key file"]
+	plain := OpenCredentials(Options{Dir: dir})
+	put(t, plain, "main", Credential{ID: "openai:me", Type: fallback.OAuth, Secret: provider.NewKey(`{"access":"` + canary + `"}`)})
+	path, err := plain.File("main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := sql.Open("sqlite3", dsn(path, "mode=ro"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	reads, err := reader.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reads.QueryRowContext(t.Context(), `SELECT profile FROM credentials`).Scan(new(string)); err != nil {
+		t.Fatal(err)
+	}
+	if err := plain.Close(); err != nil {
+		t.Fatal(err)
+	}
+	n, err := Reseal(t.Context(), Options{Dir: dir, Sealing: s}, s, byAlice)
+	if n.Secrets != 1 || err == nil || !strings.Contains(err.Error(), "run it once more") || strings.Contains(err.Error(), "stay as they were") {
+		t.Errorf("%+v, %v", n, err)
+	}
+	if names := holds(t, dir, canary); names == nil {
+		t.Error("nothing of before is left, so this shows nothing")
+	}
+	if err := errors.Join(reads.Rollback(), reader.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := Reseal(t.Context(), Options{Dir: dir, Sealing: s}, s, byAlice); err != nil || n.Secrets != 0 {
+		t.Errorf("once more: %+v, %v", n, err)
+	}
+	if names := holds(t, dir, canary); names != nil {
+		t.Errorf("the secret still stands in %v", names)
 	}
 }
 
