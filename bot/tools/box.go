@@ -69,7 +69,7 @@ func (b *Box) Offer() []provider.Tool {
 // itself alone.
 func (b *Box) Use(ctx context.Context, calls []provider.ToolCall) (results []provider.ToolResult, acted bool) {
 	results = make([]provider.ToolResult, len(calls))
-	did := make([]bool, len(calls))
+	did, ran := make([]bool, len(calls)), make([]bool, len(calls))
 	slots := make(chan struct{}, max(b.Limits.Side, 1))
 	var running sync.WaitGroup
 	for i, call := range calls {
@@ -78,6 +78,7 @@ func (b *Box) Use(ctx context.Context, calls []provider.ToolCall) (results []pro
 			results[i] = failed(call, err)
 			continue
 		}
+		ran[i] = true
 		if tool.Alone || tool.Acts || tool.Owner {
 			running.Wait() // acts happen in the order in which they were asked for
 			results[i], did[i] = b.use(ctx, tool, call)
@@ -93,15 +94,18 @@ func (b *Box) Use(ctx context.Context, calls []provider.ToolCall) (results []pro
 	running.Wait()
 	for i, d := range did {
 		acted = acted || d
-		b.taint(results[i])
+		if ran[i] {
+			b.taint(results[i])
+		}
 	}
 	return results, acted
 }
 
-// taint notes what a result brings in of strangers' words.
+// taint notes what a result brings in of strangers' words. A failure is told in
+// their words as well.
 func (b *Box) taint(r provider.ToolResult) {
 	i := slices.IndexFunc(b.Tools, func(t Tool) bool { return t.Name == r.Name && t.Foreign })
-	if i < 0 || r.Failed {
+	if i < 0 {
 		return
 	}
 	if domain := b.Tools[i].Domain; !b.At.Tainted {
