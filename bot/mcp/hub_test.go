@@ -43,6 +43,7 @@ func server() *sdk.Server {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "you said " + in.Text}}}, nil, nil
 	}
 	sdk.AddTool(s, &sdk.Tool{Name: "say.it", Description: "Says it.", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}, say)
+	sdk.AddTool(s, &sdk.Tool{Name: "say_it"}, say) // the same name here, where dots have to go
 	sdk.AddTool(s, &sdk.Tool{Name: "env"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.Join(os.Environ(), "\n")}}}, nil, nil
 	})
@@ -130,7 +131,7 @@ func TestAProgramsTools(t *testing.T) {
 			t.Errorf("%+v", tool)
 		}
 	}
-	if len(acts) != 3 || acts["notes__say_it"] || !acts["notes__env"] {
+	if len(acts) != 3 || len(h.Tools()) != 3 || acts["notes__say_it"] || !acts["notes__env"] {
 		t.Errorf("tools %v", acts)
 	}
 	if said, err := use(t, h, "notes__say_it", `{"text":"hello"}`); err != nil || said != "you said hello" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -134,7 +135,13 @@ func (r *running) list(ctx context.Context, session *sdk.ClientSession) error {
 		if err != nil {
 			return err
 		}
-		if tool, ok := r.tool(session, t); ok {
+		tool, ok := r.tool(session, t)
+		if ok && slices.ContainsFunc(all, func(other tools.Tool) bool { return other.Name == tool.Name }) {
+			// Vendors refuse a whole request in which two tools have one name.
+			r.hub.Log.Warn("a tool of an mcp server is left out: another one of it has the same name here", "server", r.Name, "tool", t.Name, "name", tool.Name)
+			continue
+		}
+		if ok {
 			all = append(all, tool)
 		}
 	}
