@@ -52,7 +52,7 @@ var rooms = map[string][]string{
 	"cmd/standin/openclaw": {"cmd/standin/config", "fallback/provider"},
 	"cmd/standin/takeover": {"fallback", "fallback/auth/legacy", "store"},
 	// Plays the daemon instead of running it.
-	"cmd/standin/rehearsal": {"bot", "channels", "cmd/standin/config", "cmd/standin/daemon", "fallback", "fallback/provider", "fallback/provider/providertest", "heartbeat", "store"},
+	"cmd/standin/rehearsal": {"bot", "bot/tools", "channels", "cmd/standin/config", "cmd/standin/daemon", "fallback", "fallback/provider", "fallback/provider/providertest", "heartbeat", "store"},
 	// cmd/standin wires everything and is imported by nobody.
 	"cmd/standin": {"*"},
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"standin/bot"
+	"standin/bot/tools"
 	"standin/fallback"
 )
 
@@ -19,6 +20,8 @@ type Staging struct {
 	// Ranks are the places of profiles in the order that is stored for an agent
 	// (failover.md 8.1).
 	Ranks map[fallback.ProfileID]int
+	// Tools stand in for those that reach out of the house: servers, the web, jobs.
+	Tools []tools.Tool
 }
 
 // look puts the staging between the bot and the house.

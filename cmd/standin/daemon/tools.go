@@ -37,6 +37,9 @@ func (r *toolRoom) all() []tools.Tool {
 
 // agentTools are those that the bot has beside its own.
 func (a *App) agentTools() []tools.Tool {
+	if s := a.parts.Staging; s != nil {
+		return append(append(tools.Workspace(), tools.Memory()...), s.Tools...)
+	}
 	all := a.tools.Load().all()
 	if a.jobs != nil {
 		all = append(all, cronjobs.Tool(a.JobBook, a.jobs))

@@ -44,7 +44,7 @@ func (s *stage) do(ctx context.Context, a deed) {
 	case a.Reload.given():
 		s.tale.note("", "the config is reloaded")
 		s.config = a.config
-		s.now.Use(a.config)
+		s.now.Use(s.house(a.config))
 	case a.Room != nil:
 		s.tale.note("", fmt.Sprintf("the room refuses the next %d posts (%s)", a.Room.Times, a.Room.Refuse))
 		s.room.turnDown(a.Room.Refuse, a.Room.Times)

@@ -138,10 +138,20 @@ func happened(s fallback.Step, start time.Time) (happening, bool) {
 		h.facts = windowFacts(s.Window, start)
 	case fallback.StepDecision:
 		h.facts = decisionFacts(s.Record)
+	case fallback.StepTool:
+		h.facts = facts(fact{"turn", s.Run}, fact{"model", s.Tool.Model.String()}, fact{"name", s.Tool.Name}, fact{"failed", truth(s.Tool.Failed)}, fact{"acted", truth(s.Tool.Acted)})
 	default:
 		return happening{}, false
 	}
 	return h, true
+}
+
+// truth is a truth value that is absent when it is false.
+func truth(b bool) any {
+	if b {
+		return true
+	}
+	return nil
 }
 
 // reasonShown is the class of a failure, or the label where there is no class.

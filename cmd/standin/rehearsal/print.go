@@ -66,6 +66,15 @@ func (l told) sentence() string {
 			s += " fails" + with(": ", "reason", "") + with(" HTTP ", "status", "") + with(" ", "code", "")
 		}
 		return s + with(", a ", "probe", " probe")
+	case "tool":
+		how := ""
+		switch {
+		case text("failed") != "":
+			how = ", which fails"
+		case text("acted") != "":
+			how = ", which acts"
+		}
+		return "    " + text("model") + " uses " + text("name") + how
 	case "skip":
 		return fmt.Sprintf("    %s is passed over: %s%s", text("model"), strings.ReplaceAll(text("why"), "_", " "), with(" (", "reason", ")"))
 	case "override":

@@ -214,7 +214,7 @@ func TestBadScriptsAreRefused(t *testing.T) {
 		{"more of the cache than of all", "vendors:\n- {model: '*', tokens: {input: 1, cacheRead: 2}}\n", "vendors[0].tokens.input: is less than the cached ones"},
 		{"a window that never opens", "vendors:\n- {model: '*', from: 5m, until: 5m, hang: true}\n", "vendors[0].until: is not behind from"},
 		{"no such failure of a network", "vendors:\n- {model: '*', network: timeout}\n", "is not one of reset, refused, dns, eof"},
-		{"tools", "vendors:\n- {model: '*', tool: {name: x}}\n", "vendors[0].tool: is not supported yet"},
+		{"input of a tool", "vendors:\n- {model: '*', tool: {name: x, args: [1]}}\n", "vendors[0].tool.args: is no object"},
 		{"a profile id", "profiles:\n- {id: work, type: api_key}\n", `profiles[0].id: "work" is no profile id`},
 		{"a profile twice", "profiles:\n- {id: 'a:b', type: api_key}\n- {id: 'a:b', type: token}\n", `:3:8: profiles[1].id: "a:b" stands twice`},
 		{"a profile of no type", "profiles:\n- {id: 'a:b', type: key}\n", `"key" is not one of api_key, oauth, token`},

@@ -149,7 +149,7 @@ func (s *scriptReader) read(configPath string, getenv func(string) string) *rehe
 	s.checkProfiles(r)
 	s.checkSessions(r)
 	for i, v := range s.keys.Vendors {
-		r.rules = append(r.rules, s.rule(v, config.Path{"vendors", i}))
+		r.rules = append(r.rules, s.rule(v, i, config.Path{"vendors", i}))
 	}
 	s.readSteps(r)
 	r.expect = s.wishes("expect", true)

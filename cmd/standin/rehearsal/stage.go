@@ -90,12 +90,13 @@ func (s *stage) begin(ctx context.Context, dir string) error {
 	l := life{s.clock, alive}
 	witness := &witness{tale: s.tale, alive: alive}
 	a, err := daemon.New(ctx, daemon.Parts{
-		State: dir, Config: s.config, Channels: []channels.Channel{&connection{s.room, alive}},
+		State: dir, Config: s.house(s.config), Channels: []channels.Channel{&connection{s.room, alive}},
 		Vendors: line{l, s.vendors, s.asides},
 		Witness: witness, Log: s.log, Now: s.clock.Now, Sleep: l.sleep,
 		Staging: &daemon.Staging{
 			ID: s.id, Pause: l.pause, Stirred: s.clock.stir, Ranks: s.script.ranks(),
 			Store: func(db bot.Store) bot.Store { witness.Store = db; return witness },
+			Tools: s.script.played(),
 		},
 	})
 	if err != nil {

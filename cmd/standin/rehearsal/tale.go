@@ -129,9 +129,17 @@ func (w *witness) End(ctx context.Context, e bot.Ending) ([]bot.Delivery, error)
 		return posted, err
 	}
 	if e.How == bot.Silent && !e.Background {
-		w.tale.tell(e.Session, "silent", fact{"why", strings.ReplaceAll(e.Why, " ", "_")})
+		w.tale.tell(e.Session, "silent", fact{"why", whySilent(e.Why)})
 	}
 	return posted, nil
+}
+
+// whySilent is the reason of a silent turn in the words of R13.
+func whySilent(why string) string {
+	if why == "acted" {
+		return "side_effects"
+	}
+	return strings.ReplaceAll(why, " ", "_")
 }
 
 // remember keeps who answered until the reply is posted.

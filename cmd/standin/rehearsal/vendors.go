@@ -24,11 +24,12 @@ type rule struct {
 	model string // provider/model, provider/* or *; "" is *
 	body  string // error's or streamError's own body, "" for the vendor's envelope
 	raw   bool   // body was given, even if empty
-	left  int    // calls that it still matches; -1: any number
+	tool  *ruleTool
+	left  int // calls that it still matches; -1: any number
 }
 
 // rule reads and checks a rule.
-func (s *scriptReader) rule(k vendorKeys, p config.Path) *rule {
+func (s *scriptReader) rule(k vendorKeys, n int, p config.Path) *rule {
 	r := &rule{vendorKeys: k, model: k.Model, left: -1}
 	if k.Times != nil {
 		r.left = *k.Times
@@ -64,7 +65,7 @@ func (s *scriptReader) rule(k vendorKeys, p config.Path) *rule {
 		s.reportKey(p.Key("tokens"), "is not told by a vendor that fails", "leave it out, or use empty")
 	}
 	if k.Tool != nil {
-		s.reportKey(p.Key("tool"), "is not supported yet: agents of this version have no tools", "use reply")
+		r.tool = s.readTool(k.Tool, n, p.Key("tool"))
 	}
 	for _, key := range []string{"error", "streamError"} {
 		n, given := s.root.At(p.Key(key).Key("body"))
@@ -105,11 +106,11 @@ type stagedVendors struct {
 
 // pick gives the first rule that matches and uses it up by one; nil: a plain
 // success.
-func (v *stagedVendors) pick(model, profile string, now time.Time) *rule {
+func (v *stagedVendors) pick(model string, c *provider.Call, now time.Time) *rule {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, r := range v.rules {
-		if !r.matches(model, profile, now.Sub(v.start)) {
+		if !r.matches(model, c.Profile, now.Sub(v.start)) || r.tool != nil && r.left < 0 && r.tool.asked(c) {
 			continue
 		}
 		if r.left > 0 {
@@ -141,7 +142,7 @@ func (l line) Call(ctx context.Context, c provider.Call) (*provider.Reply, error
 		return nil, aborted(&c, err)
 	}
 	model := c.Endpoint.Provider + "/" + c.Model
-	r := l.vendors.pick(model, c.Profile, l.clock.Now())
+	r := l.vendors.pick(model, &c, l.clock.Now())
 	if r == nil {
 		r = &rule{}
 	}
@@ -225,6 +226,8 @@ func (r *rule) answer(c *provider.Call, now time.Time) (*provider.Reply, error) 
 		return nil, e
 	case r.Empty:
 		return &provider.Reply{Finish: "stop", Tokens: r.tokens()}, nil
+	case r.tool != nil:
+		return &provider.Reply{Calls: r.tool.calls(c), Finish: "tool_calls", Tokens: r.tokens()}, nil
 	}
 	text := plainReply
 	if r.Reply != nil {

@@ -26,6 +26,7 @@ var eventFields = map[string][]string{
 	"failure":   {"text"},
 	"command":   {"text"},
 	"silent":    {"why"},
+	"tool":      {"turn", "model", "name", "failed", "acted"},
 	"run":       {"job", "status", "requested", "used", "fallbackUsed"},
 	"heartbeat": {"agent", "status", "model"},
 	"decision": {"decision", "runId", "sessionId", "lane", "requestedProvider", "requestedModel", "candidateProvider", "candidateModel",
