@@ -93,6 +93,13 @@ func (s *Scheduler) startWaiting() {
 		s.waiting = s.waiting[1:]
 		s.mu.Unlock()
 		j, err := s.Store.Job(s.life, next.job)
+		if err != nil && !errors.Is(err, ErrNoJob) {
+			s.mu.Lock() // its job is marked as running: it keeps its place
+			s.waiting = append([]manual{next}, s.waiting...)
+			s.mu.Unlock()
+			s.Log.Warn("a run by hand waits: its job cannot be read", "job", next.job, "err", err)
+			return
+		}
 		if err != nil {
 			s.Log.Warn("a run by hand was dropped", "job", next.job, "err", err)
 			next.run.Ended = At(s.Now())

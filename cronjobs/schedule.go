@@ -66,6 +66,9 @@ func (j *Job) ready(home *time.Location) (times, error) {
 		if s.EveryMs <= 0 {
 			return t, fault("schedule.everyMs", "is not above zero", "give the milliseconds between two runs")
 		}
+		if s.EveryMs > int64(furthest/time.Millisecond) {
+			return t, fault("schedule.everyMs", "is more than ten years", "give the milliseconds between two runs")
+		}
 		t.every, t.anchor = time.Duration(s.EveryMs)*time.Millisecond, s.AnchorMs.Time()
 		if s.AnchorMs == 0 {
 			t.anchor = j.CreatedAt.Time()
@@ -75,6 +78,9 @@ func (j *Job) ready(home *time.Location) (times, error) {
 		c, err := readClock(s.Expr, s.Zone, home)
 		if err != nil {
 			return t, err
+		}
+		if s.StaggerMs != nil && *s.StaggerMs > int64(furthest/time.Millisecond) {
+			return t, fault("schedule.staggerMs", "is more than ten years", "give milliseconds, 0 for the exact time")
 		}
 		t.cron, t.delay = c, offset(j.ID, s.window(c))
 		return t, nil
