@@ -141,11 +141,11 @@ func TestABrokenFileIsToldByItsPlace(t *testing.T) {
 }
 
 func TestTheRoutingStateIsReadFromBothFiles(t *testing.T) {
-	const state = `"order":{"OpenAI":["openai:b","openai:a"],"bad":7},"lastGood":{"openai":"openai:a"},"usageStats":{"openai:a":{"errorCount":2},"openai:b":7}`
+	const state = `"order":{"OpenAI":["openai:b",7,"openai:a",null],"bad":7,"worse":[7],"none":[]},"lastGood":{"openai":"openai:a"},"usageStats":{"openai:a":{"errorCount":2},"openai:b":7}`
 	for kind, text := range map[Kind]string{State: `{"version":1,` + state + `}`, Profiles: `{"profiles":{},` + state + `}`} {
 		got, err := Read(kind, []byte(text))
 		want := Contents{
-			Order:    map[string][]string{"openai": {"openai:b", "openai:a"}},
+			Order:    map[string][]string{"openai": {"openai:b", "openai:a"}, "none": {}},
 			LastGood: map[string]string{"openai": "openai:a"},
 			Usage:    map[string]json.RawMessage{"openai:a": json.RawMessage(`{"errorCount":2}`)},
 		}

@@ -12,8 +12,8 @@ func (c *Contents) readState(root object) {
 		var order map[string]json.RawMessage
 		_ = json.Unmarshal(v, &order)
 		for name, list := range order {
-			var ids []string
-			if name = strings.ToLower(strings.TrimSpace(name)); name == "" || json.Unmarshal(list, &ids) != nil || ids == nil {
+			ids := words(list)
+			if name = strings.ToLower(strings.TrimSpace(name)); name == "" || ids == nil {
 				continue
 			}
 			if c.Order == nil {
@@ -38,4 +38,23 @@ func (c *Contents) readState(root object) {
 			c.Usage[id] = stats
 		}
 	}
+}
+
+// words gives the texts of a list and passes over what is none; nil for no list,
+// and for one of nothing but such.
+func words(list json.RawMessage) []string {
+	var all []json.RawMessage
+	if json.Unmarshal(list, &all) != nil || all == nil {
+		return nil
+	}
+	texts := make([]string, 0, len(all))
+	for _, one := range all {
+		if s, ok := text(one); ok {
+			texts = append(texts, s)
+		}
+	}
+	if len(texts) == 0 && len(all) > 0 {
+		return nil
+	}
+	return texts
 }
