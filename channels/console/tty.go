@@ -17,6 +17,11 @@ func IsTerminal(in io.Reader, out io.Writer) bool {
 	if !ok || !term.IsTerminal(int(i.Fd())) {
 		return false
 	}
+	return IsScreen(out)
+}
+
+// IsScreen tells whether what is written to out is seen on a terminal.
+func IsScreen(out io.Writer) bool {
 	o, ok := out.(*os.File)
 	return ok && term.IsTerminal(int(o.Fd()))
 }

@@ -70,7 +70,7 @@ func run(w world, args []string) int {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	w.args = args
+	w.args, w.stderr = args, tamed(w.stderr)
 	err := w.obey(args)
 	var m misuse
 	var e exit
@@ -111,6 +111,7 @@ func attend(w world, drains bool, c runner) error {
 	if drains {
 		return c.Run(w)
 	}
+	w.stdout = tamed(w.stdout) // those that drain draw, and tame it themselves
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(w) }()
 	select {
