@@ -49,6 +49,10 @@ type Turn struct {
 	// Job and Caps are fallback.Ask's [D20].
 	Job  string
 	Caps []fallback.Cap
+	// Acting is told before the run first does something outside that cannot be
+	// undone; an error keeps it from being done. A caller who runs the same thing
+	// again after a crash writes down here that it must not [I8]. nil: nobody does.
+	Acting func(ctx context.Context) error
 	// To is where the answer is posted; the zero Address: nowhere.
 	To channels.Address
 	// Judge decides what becomes of an answer; nil: it is kept and posted as it
@@ -59,6 +63,8 @@ type Turn struct {
 	Think provider.Effort
 	// Tools narrows the agent's tools to those that match; empty: all [R29].
 	Tools []string
+	// Dry takes away the tools that change something: it is a trial [IL-196].
+	Dry bool
 	// Guest says that somebody who is not the owner has asked for the run: it has no
 	// more rights than they. Chat is where they did; what a room asks for is shown
 	// nothing private, even the owner's [R71].

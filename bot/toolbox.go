@@ -33,7 +33,10 @@ func (b *Bot) toolbox(cfg *Config, at tools.Place, t Turn) *tools.Box {
 	if len(t.Tools) > 0 { // a job's own list narrows the agent's [R29]
 		all = only(all, t.Tools)
 	}
-	box := &tools.Box{At: at, Policy: cfg.Agents[t.Agent].Tools, Tools: all, Limits: cfg.Tools.Limits, Log: b.Log}
+	if t.Dry { // those that run alone are the ones that write
+		all = slices.DeleteFunc(all, func(t tools.Tool) bool { return t.Acts || t.Alone })
+	}
+	box := &tools.Box{At: at, Policy: cfg.Agents[t.Agent].Tools, Tools: all, Limits: cfg.Tools.Limits, Log: b.Log, Acting: t.Acting}
 	if len(t.rows) > 0 {
 		box.Acting = func(ctx context.Context) error { return b.Store.Acting(ctx, t.rows) }
 	}

@@ -211,6 +211,7 @@ func (b *beat) run(ctx context.Context, rep Report, tasks []Task) Report {
 		ID: b.id, Session: session, Agent: b.agent, Kind: fallback.Heartbeat, Text: text, System: system, Recall: Mark,
 		Model: b.c.Model, Fallbacks: b.c.Fallbacks, Listed: b.c.Listed, Channel: b.channelModel(),
 		Fresh: session != b.base, Light: b.c.Light, Timeout: b.c.timeout(), To: b.place.To,
+		Acting: func(ctx context.Context) error { return b.acting(ctx, tasks) },
 		Judge: func(res bot.Result) bot.Verdict {
 			v = Judge(b.c, b.seen, b.row, res.Text, b.Now())
 			return bot.Verdict{Text: v.Text, Why: string(v.Why), Forget: v.Forget}
@@ -228,6 +229,16 @@ func (b *beat) run(ctx context.Context, rep Report, tasks []Task) Report {
 	return b.answered(ctx, rep, res, v, tasks)
 }
 
+// acting writes down that the beat is about to do something outside: if it is cut
+// short from here on, the next start does not take it up, since that would do it
+// twice [I8], and its tasks count as done.
+func (b *beat) acting(ctx context.Context, tasks []Task) error {
+	row := b.row
+	row.Turn, row.Running = "", nil
+	row.Tasks = stamped(row.Tasks, b.file.Tasks, names(tasks), b.start)
+	return b.Rows.PutHeartbeat(ctx, row)
+}
+
 // try asks the model and leaves nothing behind but the record of the call. It
 // runs beside the session, whose events stay for those who are to hear of them.
 func (b *beat) try(ctx context.Context, rep Report, tasks []Task) Report {
@@ -235,7 +246,7 @@ func (b *beat) try(ctx context.Context, rep Report, tasks []Task) Report {
 	res, err := b.Bot.Turn(ctx, bot.Turn{
 		ID: b.id, Session: b.session(), Agent: b.agent, Kind: fallback.Heartbeat, Text: policy.WithEvents(lines(b.events), text), System: system,
 		Model: b.c.Model, Fallbacks: b.c.Fallbacks, Listed: b.c.Listed, Channel: b.channelModel(),
-		Fresh: true, Light: b.c.Light, Timeout: b.c.timeout(),
+		Fresh: true, Light: b.c.Light, Timeout: b.c.timeout(), Dry: true,
 		Judge: func(bot.Result) bot.Verdict { return bot.Verdict{Why: string(WhyTrial), Forget: true} },
 	})
 	rep.Took = b.Now().Sub(b.start)

@@ -266,9 +266,10 @@ type vendors struct {
 
 // answer is what a vendor gives: a text, an error, or both after a while.
 type answer struct {
-	text string
-	err  error
-	took time.Duration
+	text  string
+	calls []provider.ToolCall
+	err   error
+	took  time.Duration
 }
 
 func limited() answer {
@@ -315,7 +316,7 @@ func (v *vendors) Call(ctx context.Context, c provider.Call) (*provider.Reply, e
 	if a.err != nil {
 		return nil, a.err
 	}
-	return &provider.Reply{Text: a.text, Finish: "stop"}, nil
+	return &provider.Reply{Text: a.text, Calls: a.calls, Finish: "stop"}, nil
 }
 
 // asked gives the models that were called since the last look.
