@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 	case "broken":
 		fmt.Fprintln(os.Stderr, "starting\nno database: token=sk-proj-abcdefghijklmnopqrstuvwxyz0123456789")
 		os.Exit(3)
+	case "babbling":
+		fmt.Fprintln(os.Stderr, "cannot log in with "+strings.TrimPrefix(os.Getenv("SHOP"), "Bearer "))
+		os.Exit(3)
 	}
 	os.Exit(m.Run())
 }
@@ -139,6 +142,26 @@ func TestAProgramsTools(t *testing.T) {
 	}
 	if env, err := use(t, h, "notes__env", `{}`); err != nil || strings.Contains(env, "canary") || !strings.Contains(env, "PATH=") {
 		t.Errorf("the server sees %q, %v", env, err)
+	}
+}
+
+// What a server was given to keep is neither in what its tools give back nor in
+// what it complains of, though it says both aloud [I12].
+func TestAServersSecretsStayItsOwn(t *testing.T) {
+	given := func(s mcp.Server) mcp.Server {
+		s.Env = append(s.Env, "SHOP=Bearer canary-shop", "LEVEL=debug")
+		s.Secrets = []provider.Key{provider.NewKey("Bearer canary-shop")}
+		return s
+	}
+	h, _ := hub(t, given(program("notes", "serve")), given(program("broken", "babbling")))
+	until(t, h, func(s mcp.Standing) bool { return s.Name == "notes" && ready(s) })
+	env, err := use(t, h, "notes__env", `{}`)
+	if err != nil || strings.Contains(env, "canary") || !strings.Contains(env, "SHOP=[secret]") || !strings.Contains(env, "LEVEL=debug") {
+		t.Errorf("the model reads %q, %v", env, err)
+	}
+	s := until(t, h, func(s mcp.Standing) bool { return s.Name == "broken" && s.Error != "" })
+	if strings.Contains(s.Error, "canary") || !strings.Contains(s.Error, "cannot log in with [secret]") {
+		t.Errorf("%q", s.Error)
 	}
 }
 

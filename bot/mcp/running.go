@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"standin/bot/tools"
-	"standin/fallback/provider"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -74,7 +73,7 @@ func (r *running) run(ctx context.Context, predecessor *running) {
 		if r.hub.Now().Sub(began) >= settled {
 			wait = firstWait
 		}
-		said := provider.Redact(err.Error())
+		said := r.hide(err.Error())
 		r.set(Waiting, nil, said, r.hub.Now().Add(wait))
 		r.hub.Log.Warn("mcp server failed, trying again", "server", r.Name, "err", said, "in", wait.String())
 		if r.hub.Sleep(ctx, wait) != nil {

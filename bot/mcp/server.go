@@ -24,6 +24,9 @@ type Server struct {
 	Dir     string   // working directory, "" ours
 	URL     string
 	Headers map[string]provider.Key
+	// Secrets are what Env and Headers hold that is shown nowhere, whatever the
+	// server repeats [I12].
+	Secrets []provider.Key
 	// Allow and Deny pick among its tools, by the server's own names, with *.
 	Allow, Deny []string
 	// Everyone lets all people use its tools who may talk to the agent; else the
@@ -68,6 +71,9 @@ func (s Server) equal(o Server) bool {
 		slices.Equal(s.Allow, o.Allow) && slices.Equal(s.Deny, o.Deny) && s.Everyone == o.Everyone && s.Trusted == o.Trusted &&
 		s.Start == o.Start && s.Call == o.Call && sameHeaders(s.Headers, o.Headers)
 }
+
+// hide is a text of the server's without what is secret in it.
+func (s Server) hide(text string) string { return provider.RedactThese(text, s.Secrets) }
 
 func sameHeaders(a, b map[string]provider.Key) bool {
 	if len(a) != len(b) {

@@ -34,7 +34,7 @@ func (r *running) tool(session *sdk.ClientSession, t *sdk.Tool) (tools.Tool, boo
 		name = name[:longest]
 	}
 	return tools.Tool{
-		Name: name, Description: describe(r.Name, t), Schema: string(schema),
+		Name: name, Description: r.hide(describe(r.Name, t)), Schema: string(schema),
 		Acts:    t.Annotations == nil || !t.Annotations.ReadOnlyHint,
 		Owner:   !r.Everyone,
 		Private: !r.Everyone,
@@ -46,7 +46,7 @@ func (r *running) tool(session *sdk.ClientSession, t *sdk.Tool) (tools.Tool, boo
 				ctx, cancel = context.WithTimeout(ctx, r.Call)
 				defer cancel()
 			}
-			return use(ctx, session, t.Name, input)
+			return r.use(ctx, session, t.Name, input)
 		},
 	}, true
 }
@@ -61,12 +61,12 @@ func describe(server string, t *sdk.Tool) string {
 	return "From " + server + ": " + text
 }
 
-func use(ctx context.Context, session *sdk.ClientSession, name string, input json.RawMessage) (tools.Result, error) {
+func (r *running) use(ctx context.Context, session *sdk.ClientSession, name string, input json.RawMessage) (tools.Result, error) {
 	res, err := session.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: input})
 	if err != nil {
-		return tools.Result{}, fmt.Errorf("the server did not answer: %w", err)
+		return tools.Result{}, fmt.Errorf("the server did not answer: %s", r.hide(err.Error()))
 	}
-	text := textOf(res)
+	text := r.hide(textOf(res))
 	if res.IsError {
 		return tools.Result{}, errors.New(text)
 	}

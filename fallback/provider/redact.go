@@ -2,6 +2,7 @@ package provider
 
 import (
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -63,6 +64,23 @@ func mayHoldSecret(s string) bool {
 		}
 	}
 	return strings.Count(s, ".") >= 2 && len(s) >= 50
+}
+
+// RedactThese is Redact that also knows some secrets by their value, as those
+// which a program or a server was given and may repeat. A value of two words,
+// such as Bearer and a token, is known by the second as well.
+func RedactThese(s string, secrets []Key) string {
+	var list []string
+	for _, one := range secrets {
+		value := one.Reveal()
+		list = append(list, value)
+		if _, token, found := strings.Cut(value, " "); found {
+			list = append(list, token)
+		}
+	}
+	list = slices.DeleteFunc(list, func(v string) bool { return len(v) < 4 })
+	sort.Slice(list, func(i, j int) bool { return len(list[i]) > len(list[j]) })
+	return scrub(s, list)
 }
 
 // scrub removes the given secrets of a call, then what looks like one.

@@ -53,10 +53,16 @@ func (c *compiler) readServers() (list []mcp.Server) {
 			}
 			value, ok := c.passed(k.Env[v], v, q)
 			s.Env, sound = append(s.Env, v+"="+value), sound && ok
+			if k.Env[v].Source != "" || secretName.MatchString(v) {
+				s.Secrets = append(s.Secrets, provider.NewKey(value))
+			}
 		}
 		for _, h := range sortedKeys(k.Headers) {
 			value, ok := c.passed(k.Headers[h], h, p.Key("headers").Key(h))
 			set(&s.Headers, h, provider.NewKey(value))
+			if k.Headers[h].Source != "" || secretName.MatchString(h) {
+				s.Secrets = append(s.Secrets, provider.NewKey(value))
+			}
 			sound = sound && ok
 		}
 		if err := s.Check(); err != nil {

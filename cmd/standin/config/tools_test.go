@@ -104,8 +104,8 @@ mcp:
 	}
 	want := []mcp.Server{
 		{Name: "tickets", Command: []string{"tickets-mcp", "--stdio"}, Env: []string{"LEVEL=debug", "TOKEN=t1"}, Dir: filepath.Join(dir, "sub"), Allow: []string{"get_*"},
-			Everyone: true, Trusted: true, Start: 5 * time.Second, Call: 7 * time.Second},
-		{Name: "wiki", URL: "https://wiki.example.com/mcp", Headers: map[string]provider.Key{"Authorization": provider.NewKey("Bearer w2")}},
+			Secrets: []provider.Key{provider.NewKey("t1")}, Everyone: true, Trusted: true, Start: 5 * time.Second, Call: 7 * time.Second},
+		{Name: "wiki", URL: "https://wiki.example.com/mcp", Headers: map[string]provider.Key{"Authorization": provider.NewKey("Bearer w2")}, Secrets: []provider.Key{provider.NewKey("Bearer w2")}},
 	}
 	if diff := cmp.Diff(want, c.Servers, sameKeys); diff != "" {
 		t.Error(diff)

@@ -160,7 +160,7 @@ func New(ctx context.Context, p Parts) (*App, error) {
 		Spending:    db,
 		Local:       p.Local,
 		Tools:       a.agentTools,
-		Speaker:     voice{func() config.Voice { return a.Config().Voice }},
+		Speaker:     voice{func() config.Voice { return a.Config().Voice }, p.Environ},
 		Log:         p.Log,
 		Now:         p.Now,
 		Sleep:       p.Sleep,

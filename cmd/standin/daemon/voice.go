@@ -15,8 +15,12 @@ import (
 	"standin/cmd/standin/config"
 )
 
-// voice speaks with what the config names just now: a program or an address.
-type voice struct{ config func() config.Voice }
+// voice speaks with what the config names just now: a program or an address. A
+// program sees environ alone, and none of our keys [I12].
+type voice struct {
+	config  func() config.Voice
+	environ []string
+}
 
 // Speak implements bot.Speaker.
 func (v voice) Speak(ctx context.Context, text string) (channels.File, error) {
@@ -28,7 +32,7 @@ func (v voice) Speak(ctx context.Context, text string) (channels.File, error) {
 	kind := c.Type
 	switch {
 	case len(c.Command) > 0:
-		sound, err = runVoice(ctx, c, text)
+		sound, err = runVoice(ctx, c, v.environ, text)
 	case c.URL != "":
 		sound, kind, err = askVoice(ctx, c, text)
 	default:
@@ -45,9 +49,10 @@ func (v voice) Speak(ctx context.Context, text string) (channels.File, error) {
 }
 
 // runVoice has a program speak. What it complains of is the error's text.
-func runVoice(ctx context.Context, c config.Voice, text string) ([]byte, error) {
+func runVoice(ctx context.Context, c config.Voice, environ []string, text string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, c.Command[0], c.Command[1:]...)
 	var out, said bytes.Buffer
+	cmd.Env = append([]string{}, environ...) // nil would be all of ours
 	cmd.Stdin, cmd.Stderr = strings.NewReader(text), &said
 	cmd.Stdout = &limited{&out, channels.MaxFileBytes}
 	if err := cmd.Run(); err != nil {

@@ -45,7 +45,7 @@ func TestWhatSpeaks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.v.Type, c.v.Timeout = "audio/ogg", time.Minute
-			f, err := voice{func() config.Voice { return c.v }}.Speak(t.Context(), "hello")
+			f, err := voice{config: func() config.Voice { return c.v }}.Speak(t.Context(), "hello")
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
 					t.Errorf("%v, want %q", err, c.err)
@@ -60,5 +60,16 @@ func TestWhatSpeaks(t *testing.T) {
 				t.Errorf("%q", sound)
 			}
 		})
+	}
+}
+
+// A program that speaks sees none of our keys, and so cannot tell them [I12].
+func TestAVoiceSeesNoKeys(t *testing.T) {
+	t.Setenv("SOME_KEY", "canary")
+	v := voice{func() config.Voice {
+		return config.Voice{Command: []string{"sh", "-c", "echo \"key $SOME_KEY, lang $LANG\" >&2; exit 3"}, Timeout: time.Minute}
+	}, []string{"LANG=C"}}
+	if _, err := v.Speak(t.Context(), "hello"); err == nil || !strings.Contains(err.Error(), "(key , lang C)") {
+		t.Errorf("%v", err)
 	}
 }
