@@ -47,11 +47,15 @@ func (e expr) words() string {
 	day, month, week := e.fields[3], e.fields[4], e.fields[5]
 	switch {
 	case day != "*" && week != "*":
-		parts = append(parts, "on "+dayWords(day)+" of the month or on "+weekWords(week))
+		parts = append(parts, "on "+dayWords(day)+" of the month, and on "+weekWords(week))
 	case day != "*":
 		parts = append(parts, "on "+dayWords(day)+" of the month")
 	case week != "*":
-		parts = append(parts, "on "+weekWords(week))
+		if days := weekWords(week); strings.Contains(days, " to ") {
+			parts = append(parts, "from "+days)
+		} else {
+			parts = append(parts, "on "+days)
+		}
 	case e.fixed:
 		parts = append(parts, "every day")
 	}

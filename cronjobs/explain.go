@@ -161,5 +161,8 @@ func (b *Book) delivers(j Job) string {
 	if j.bestEffort() {
 		s += ", if that can be done"
 	}
+	if to := j.completion(); to != "" {
+		s += "; each end is told to " + hostOf(to)
+	}
 	return s
 }

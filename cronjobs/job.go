@@ -154,6 +154,9 @@ type Delivery struct {
 	// BestEffort: a result that cannot be delivered is no fault of the run.
 	BestEffort  bool   `json:"bestEffort,omitempty"`
 	Destination *Place `json:"failureDestination,omitempty"` // where failures are told [R48]
+	// Completion is a webhook that is sent the event of each end as well, so that
+	// an answer can be posted to people and reach a program too.
+	Completion *Place `json:"completionDestination,omitempty"`
 }
 
 // FailureAlert is the job's own word on alerts; what is nil is cron.failureAlert's.
@@ -288,4 +291,7 @@ type Delivers struct {
 	MessageID string         `json:"messageId,omitempty"`  // the platform's receipt
 	Error     string         `json:"error,omitempty"`
 	Why       string         `json:"why,omitempty"` // of delivering nothing
+	// Completion is what is known of the event's way to completionDestination, ""
+	// for none.
+	Completion DeliveryStatus `json:"completionStatus,omitempty"`
 }

@@ -158,6 +158,6 @@ func alertDue(j *Job, r *Run, cfg *Config, now time.Time) bool {
 		}
 		count = j.State.Skips
 	}
-	last := j.State.LastAlert
-	return count >= a.After && (last == 0 || now.Sub(last.Time()) >= a.Cooldown)
+	last := j.State.LastAlert // one that lies ahead is a wrong clock's
+	return count >= a.After && (last == 0 || now.Sub(last.Time()).Abs() >= a.Cooldown)
 }

@@ -126,8 +126,9 @@ func (s *Scheduler) lookForMissed(ctx context.Context) error {
 	for _, j := range jobs {
 		var slot time.Time
 		var over *Run
+		anew := false
 		_, err := s.changeJob(ctx, j.ID, func(j *Job) (Change, error) {
-			slot, over = time.Time{}, nil
+			slot, over, anew = time.Time{}, nil, false
 			t, err := j.ready(cfg.Home)
 			if err != nil {
 				return Change{}, nil // its next claim counts that
@@ -138,7 +139,8 @@ func (s *Scheduler) lookForMissed(ctx context.Context) error {
 					err := j.plan(t, now) // lost its next time: a mended database
 					return Change{Write: err == nil}, nil
 				}
-				return Change{}, nil
+				anew = replan(j, t, now)
+				return Change{Write: anew}, nil
 			}
 			over = makeUp(j, t, cfg, slot, places)
 			return Change{Write: true, Run: over}, nil
@@ -151,6 +153,8 @@ func (s *Scheduler) lookForMissed(ctx context.Context) error {
 			s.Log.Warn("missed job passed over", "job", j.ID, "name", j.Name, "slot", slot, "why", over.Error)
 		case !slot.IsZero():
 			s.Log.Info("missed job will run", "job", j.ID, "name", j.Name, "slot", slot)
+		case anew:
+			s.Log.Warn("job planned anew: this machine's clock or time zone is another than when it was planned", "job", j.ID, "name", j.Name, "was", j.State.Next.Time())
 		}
 	}
 	return nil
@@ -217,13 +221,26 @@ func (s *Scheduler) haveRun() (ids []JobID) {
 	return ids
 }
 
+// followed is how long whoever ran a job sees to its result: the tries of two
+// webhooks, or of a receipt, and some more.
+const followed = 5 * time.Minute
+
 // lookAfter follows a result whose fate was not known when its run ended. After
 // the time that the outbox itself tries, nobody will know any more.
 func (s *Scheduler) lookAfter(ctx context.Context, r Run, now time.Time, first bool) {
 	j, err := s.Store.Job(ctx, r.Job)
 	switch {
-	case !first && (s.runsHere(r.Job) || now.Sub(r.Ended.Time()) < time.Minute):
-		return // whoever runs it looks after it
+	case !first && now.Sub(r.Ended.Time()) < followed:
+		return // whoever ran it looks after it
+	case err == nil && r.Delivery.Completion == Unclear && j.completion() != "":
+		s.works.Go(func() { ctx := context.WithoutCancel(ctx); s.follow(ctx, j, s.complete(ctx, j, r)) })
+		return
+	case r.Delivery.Status != Unclear:
+		r.Delivery.Completion = NotDelivered // the job, or its URL, is gone
+		if err := s.Store.PutRun(ctx, r); err != nil {
+			s.Log.Warn("what became of a webhook was not written", "job", r.Job, "run", r.ID, "err", err)
+		}
+		return
 	case err == nil && r.Delivery.Mode == Webhook:
 		s.works.Go(func() { s.callWebhook(context.WithoutCancel(ctx), j, r) })
 		return

@@ -35,20 +35,25 @@ func word(of string) string {
 	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10]))
 }
 
-// work does a claimed run, from its begin to all that follows its end.
-func (s *Scheduler) work(ctx context.Context, j Job, r Run) {
+// work does a claimed run, from its begin to the writing of its end. It gives
+// what is still to be done then: to see the result to its receipt.
+func (s *Scheduler) work(ctx context.Context, j Job, r Run) (after func()) {
 	log := s.Log.With("job", j.ID, "name", j.Name, "run", r.ID)
 	log.Info("job runs", "trigger", r.Trigger, "late", s.Now().Sub(slotOr(r.Slot, r.Started)).String())
 	r = s.perform(ctx, j, r)
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, bot.ErrShutdown) && r.Status != OK:
 		s.interrupted(context.WithoutCancel(ctx), r, "standin was stopped while it ran")
-		return
+		return func() {}
 	case errors.Is(cause, errRemoved):
 		r.Status, r.Error, r.Reason = Failed, errRemoved.Error(), "removed"
 	}
-	if j, r, ok := s.finish(context.WithoutCancel(ctx), r); ok {
-		s.follow(context.WithoutCancel(ctx), j, r)
+	ctx = context.WithoutCancel(ctx)
+	j, r, ok := s.finish(ctx, r)
+	return func() {
+		if ok {
+			s.follow(ctx, j, s.complete(ctx, j, r))
+		}
 	}
 }
 
@@ -68,6 +73,9 @@ func (s *Scheduler) finish(ctx context.Context, r Run) (j Job, _ Run, ok bool) {
 		after = settled{}
 		if j.State.Run != r.ID {
 			return Change{Run: &r}, nil // somebody else has written its end
+		}
+		if j.completion() != "" {
+			r.Delivery.Completion = Unclear
 		}
 		after = settle(j, &r, cfg, now)
 		return Change{Write: !after.remove, Remove: after.remove, Run: &r}, nil

@@ -227,6 +227,14 @@ func SayRun(r Run, home *time.Location) string {
 	return b.String()
 }
 
+// SayFailing tells how often a job has failed in a row.
+func SayFailing(j Job) string {
+	if j.State.Errors == 1 {
+		return "Its last run failed"
+	}
+	return fmt.Sprintf("It has failed %d times in a row", j.State.Errors)
+}
+
 // SayAsked tells what came of asking for a run by hand [R31].
 func SayAsked(j Job, a Asked, run RunID) string {
 	switch a {

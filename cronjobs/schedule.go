@@ -64,7 +64,7 @@ func (j *Job) ready(home *time.Location) (times, error) {
 		return t, err
 	case KindEvery:
 		if s.EveryMs <= 0 {
-			return t, fault("schedule.everyMs", "is not above zero", "give the milliseconds between two runs")
+			return t, fault("schedule.everyMs", "is not above zero", "give the time between two runs: 10m on the command line, milliseconds in JSON")
 		}
 		if s.EveryMs > int64(furthest/time.Millisecond) {
 			return t, fault("schedule.everyMs", "is more than ten years", "give the milliseconds between two runs")

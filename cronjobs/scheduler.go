@@ -102,7 +102,7 @@ func (s *Scheduler) run() {
 	troubled := false
 	for last := s.Now(); s.life.Err() == nil; {
 		now := s.Now()
-		next, err := s.tick(now, now.Sub(last) > overslept && !s.hasSkipped())
+		next, err := s.tick(now, moved(last, now) && !s.hasSkipped())
 		switch {
 		case err != nil && s.life.Err() == nil && !troubled:
 			s.Log.Error("jobs cannot be read; looking again each minute", "err", err)
@@ -168,9 +168,9 @@ func (s *Scheduler) hasSkipped() bool {
 
 // tick starts what is due and tells when to look again; zero: nothing is
 // planned, or there is no place for it.
-func (s *Scheduler) tick(now time.Time, slept bool) (time.Time, error) {
+func (s *Scheduler) tick(now time.Time, jumped bool) (time.Time, error) {
 	ctx, cfg := s.life, s.Config()
-	if slept {
+	if jumped {
 		if err := s.lookForMissed(ctx); err != nil {
 			return time.Time{}, err
 		}
@@ -259,15 +259,14 @@ func (s *Scheduler) launch(j Job, r Run) {
 	s.running[j.ID] = cancel
 	s.mu.Unlock()
 	s.works.Go(func() {
-		defer s.Nudge()
-		defer func() {
-			s.mu.Lock()
-			delete(s.running, j.ID)
-			s.ran[j.ID] = true
-			s.mu.Unlock()
-			cancel(nil)
-		}()
-		s.work(ctx, j, r)
+		after := s.work(ctx, j, r)
+		s.mu.Lock()
+		delete(s.running, j.ID)
+		s.ran[j.ID] = true
+		s.mu.Unlock()
+		cancel(nil)
+		s.Nudge()
+		after() // its place is free: a slow receipt holds up no other job
 	})
 }
 

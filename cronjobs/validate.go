@@ -3,13 +3,16 @@ package cronjobs
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"standin/bot/netguard"
 	"standin/fallback"
+	"standin/fallback/provider"
 )
 
 // Fault is something wrong with a job as it was written. Its text is fit for
@@ -31,7 +34,8 @@ type Rules struct {
 	Fallback *fallback.Config // agents, models, the allowlist
 	Home     *time.Location   // of expressions without a zone [R15]
 	Channels []string         // that a delivery may name; nil: any
-	AnyModel bool             // no config is known: models and agents are not checked
+	Hosts    []string         // cron.webhookAllowHosts
+	AnyModel bool             // no config is known: models, agents and hosts are not checked
 }
 
 // furthest is how far ahead a one-shot job may lie, and latest how far back [R14].
@@ -157,6 +161,9 @@ func (r Rules) payload(p Payload) (faults []error) {
 			}
 		}
 	}
+	if _, known := provider.ParseEffort(p.Thinking); p.Thinking != "" && !known {
+		add("thinking", fmt.Sprintf("is %q", p.Thinking), "use off, minimal, low, medium, high, xhigh or max")
+	}
 	if p.MaxCostPerDay < 0 {
 		add("maxCostPerDay", "is below zero", "give US dollars, or leave it out for no bound")
 	}
@@ -195,6 +202,11 @@ func (r Rules) delivery(j Job) (faults []error) {
 		default:
 			faults = append(faults, r.place("delivery", d.Place)...)
 		}
+		if to := d.Completion; to != nil && to.Mode != Webhook {
+			faults = append(faults, fault("delivery.completionDestination.mode", fmt.Sprintf("is %q", to.Mode), "it is a webhook: give mode webhook and its URL"))
+		} else if to != nil {
+			faults = append(faults, r.place("delivery.completionDestination", *to)...)
+		}
 		if to := d.Destination; to != nil {
 			if j.Target == Main && to.Mode != Webhook {
 				faults = append(faults, fault("delivery.failureDestination", "of a job of the main session must be a webhook", "give mode webhook and its URL"))
@@ -221,6 +233,8 @@ func (r Rules) place(field string, p Place) (faults []error) {
 		u, err := url.Parse(p.To)
 		if p.To == "" || err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			add("to", fmt.Sprintf("%q is no http(s) URL", p.To), "a webhook needs one, such as https://example.org/hook")
+		} else if !r.AnyModel && inHouse(u) && !netguard.Lists(r.Hosts, u.Host) {
+			add("to", fmt.Sprintf("leads into the house (%s), which webhooks may not", u.Host), "if that is meant, put the host into cron.webhookAllowHosts")
 		}
 	case Announce, "":
 		named := p.Channel != "" && p.Channel != Last
@@ -237,6 +251,15 @@ func (r Rules) place(field string, p Place) (faults []error) {
 		add("mode", fmt.Sprintf("is %q", p.Mode), "use announce, webhook or none")
 	}
 	return faults
+}
+
+// inHouse tells whether a URL names an address of this machine or of its network
+// outright. Where a name leads is only known when it is called, and looked at
+// then [R55].
+func inHouse(u *url.URL) bool {
+	host := strings.ToLower(u.Hostname())
+	ip, err := netip.ParseAddr(host)
+	return err == nil && netguard.InHouse(ip) || host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
 func contains(list []string, s string) bool {

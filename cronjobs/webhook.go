@@ -46,25 +46,12 @@ const (
 // errForGood is a webhook's failure that another try would not mend.
 var errForGood = errors.New("refused")
 
-// callWebhook sends a good run's result and writes down what came of it. The
-// answer is read from the transcript, so that a restart can go on here.
+// callWebhook sends a good run's result and writes down what came of it.
 func (s *Scheduler) callWebhook(ctx context.Context, j Job, r Run) {
-	text := r.Summary
-	for _, turn := range turnsOf(r) {
-		if left, err := s.Store.Left(ctx, sessionOf(r), turn); err == nil && left.Text != "" {
-			text = left.Text
-		}
-	}
 	cfg := s.Config()
-	call := WebhookCall{URL: j.way().To, ID: string(r.ID), Token: cfg.WebhookToken, Hosts: cfg.WebhookHosts, Event: eventOf(j, r, text)}
-	var err error
-	for try := range webhookTries {
-		if err = s.Post(ctx, call); err == nil || errors.Is(err, errForGood) {
-			break
-		}
-		if try+1 < webhookTries && s.Sleep(s.life, time.Duration(1+4*try)*time.Second) != nil {
-			return // the next start goes on
-		}
+	err := s.postPatiently(ctx, WebhookCall{URL: j.way().To, ID: string(r.ID), Token: cfg.WebhookToken, Hosts: cfg.WebhookHosts, Event: eventOf(j, r, s.wholeAnswer(ctx, r))})
+	if errors.Is(err, errLeft) {
+		return
 	}
 	r.Delivery.Status, r.Delivery.Error = Delivered, ""
 	if err != nil {

@@ -129,7 +129,7 @@ func (t *tx) putRun(r cronjobs.Run) error {
 	if err != nil {
 		return err
 	}
-	delivering := r.Ended != 0 && r.Delivery.Status == cronjobs.Unclear
+	delivering := r.Ended != 0 && (r.Delivery.Status == cronjobs.Unclear || r.Delivery.Completion == cronjobs.Unclear)
 	_, err = t.exec(`INSERT INTO runs (id, job, ended, delivering, run) VALUES (?1, ?2, ?3, ?4, ?5)
 		ON CONFLICT (id) DO UPDATE SET ended = ?3, delivering = ?4, run = ?5`, r.ID, r.Job, r.Ended, delivering, string(text))
 	return err
