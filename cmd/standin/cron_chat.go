@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -27,13 +28,16 @@ func (w world) cronCommand(dir, path string) bot.Command {
 // chatVerbs are those that a chat has.
 var chatVerbs = []string{"add", "list", "show", "get", "edit", "enable", "disable", "rm", "run", "runs", "explain", "status"}
 
+// needJob are the verbs that are about one job, which is named right behind them.
+var needJob = []string{"show", "get", "edit", "enable", "disable", "rm", "run", "explain"}
+
 // notInChat are flags about the machine, or that wait.
 var notInChat = []string{"--state", "--config", "-c", "--wait", "--wait-timeout", "--poll-interval", "--session-key", "--clear-session-key", "--help", "-h"}
 
 // forOperators are flags that lead out of a chat.
 var forOperators = []string{"--channel", "--to", "--thread-id", "--account", "--webhook", "--agent", "--clear-agent", "--session", "--system-event",
 	"--failure-channel", "--failure-to", "--failure-mode", "--failure-account", "--failure-alert-channel", "--failure-alert-to", "--failure-alert-mode",
-	"--failure-alert-account-id", "--tools", "--of-session"}
+	"--failure-alert-account-id", "--tools", "--of-session", "--completion-webhook"}
 
 // cronTold answers /cron.
 func (w world) cronTold(ctx context.Context, dir, path string, g bot.Given) string {
@@ -62,6 +66,9 @@ func (w world) cronTold(ctx context.Context, dir, path string, g bot.Given) stri
 		}
 	}
 	verb := words[0]
+	if slices.Contains(needJob, verb) && (len(words) == 1 || strings.HasPrefix(words[1], "-")) {
+		return "Which job? Name it right behind the verb: /cron " + verb + " <job>"
+	}
 	if verb == "add" {
 		words = append(words, hereOf(g, words)...)
 	}
@@ -83,12 +90,35 @@ func (w world) cronTold(ctx context.Context, dir, path string, g bot.Given) stri
 	var said bytes.Buffer
 	inner := world{ctx: ctx, getenv: getenv, stdin: strings.NewReader(""), stdout: &said, stderr: &said}
 	run(inner, append([]string{"cron"}, words...))
-	text := strings.TrimSpace(provider.Redact(strings.ReplaceAll(said.String(), "Try: standin --help", "Try: /cron help")))
+	text := strings.TrimSpace(provider.Redact(said.String()))
+	if verb != "get" {
+		text = asInChat(text)
+	}
+	if !g.Operates && strings.Contains(text, notChecked) {
+		return "The config has a fault, so the job cannot be checked. Please tell the owner; standin check shows it." // and nobody else
+	}
+	if verb == "run" && !g.Operates {
+		text, _, _ = strings.Cut(text, " /cron runs --run-id") // which is not theirs to ask
+	}
 	switch verb {
 	case "list", "runs", "get":
 		return "```\n" + text + "\n```"
 	}
 	return text
+}
+
+// atTerminal is how answers name what to write next at a terminal.
+var atTerminal = regexp.MustCompile(`(?m)standin cron (add|list|show|get|runs|run|edit|enable|disable|rm|explain|status)\b`)
+
+// asInChat says the same to somebody who is in a chat: there the verbs begin with
+// a stroke, and nobody needs to be told which program speaks.
+func asInChat(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		line = strings.TrimPrefix(line, "standin: ")
+		lines[i] = strings.ReplaceAll(line, "Try: standin --help", "Try: /cron help")
+	}
+	return atTerminal.ReplaceAllString(strings.Join(lines, "\n"), "/cron $1")
 }
 
 // hereOf has a new job belong to the chat that it is made in.
@@ -142,10 +172,10 @@ func (w world) notTheirs(ctx context.Context, dir string, g bot.Given, words []s
 			return ""
 		}
 	default:
-		return ""
-	}
-	if ref == "" {
-		return "Which job? Name it right behind the verb: /cron " + words[0] + " <job>"
+		if !slices.Contains(needJob, words[0]) {
+			return ""
+		}
+		ref = words[1]
 	}
 	w.ctx = ctx
 	d, err := cronFlags{stateFlag: stateFlag{State: dir}}.open(w, false)

@@ -26,7 +26,7 @@ type jobFlags struct {
 	channel, to, thread, account, webhook                     string
 	failureMode, failureChannel, failureTo, failureAccount    string
 	alertAfter, alertCooldown, alertMode                      string
-	alertChannel, alertTo, alertAccount                       string
+	alertChannel, alertTo, alertAccount, completion           string
 
 	exact, light, noLight, announce, noDeliver, bestEffort, noBestEffort    bool
 	deleteAfter, keepAfter, disabled, enable, disable                       bool
@@ -34,6 +34,7 @@ type jobFlags struct {
 	alert, noAlert, includeSkipped, excludeSkipped                          bool
 	guest                                                                   bool
 	clearAgent, clearKey, clearTools, clearModel, clearFallbacks, clearDest bool
+	clearCompletion                                                         bool
 }
 
 // bind declares the flags. editing adds those that take something away.
@@ -57,7 +58,7 @@ func (f *jobFlags) bind(v *verb, editing bool) {
 	word(&f.wake, "wake", "WHEN", "When --system-event is taken up: now (default) or next-heartbeat.")
 	word(&f.model, "model", "MODEL", "Asked first: provider/model or an alias. Default: what the agent uses.")
 	word(&f.fallbacks, "fallbacks", "MODELS", "Asked after it, in order, with commas between; none for no other model at all. Default: those of the config.")
-	word(&f.thinking, "thinking", "LEVEL", "How much it thinks.")
+	word(&f.thinking, "thinking", "LEVEL", "How much it thinks: off, minimal, low, medium, high, xhigh or max. Default: as the session or the config has it.")
 	word(&f.timeout, "timeout-seconds", "SECONDS", "How long a run may take; 0 for no limit. Default: 3600.")
 	yes(&f.light, "light-context", "Leave the workspace's files out.")
 	word(&f.tools, "tools", "NAMES", "The tools it may use, with commas between. Default: all of the agent's.")
@@ -72,6 +73,7 @@ func (f *jobFlags) bind(v *verb, editing bool) {
 	word(&f.webhook, "webhook", "URL", "Send the answer to a URL, instead.")
 	yes(&f.noDeliver, "no-deliver", "Keep the answer in the run log alone.")
 	yes(&f.bestEffort, "best-effort-deliver", "An answer that cannot be delivered is no failure.")
+	word(&f.completion, "completion-webhook", "URL", "Send the event of each end to a URL as well, wherever the answer goes.")
 	word(&f.failureMode, "failure-mode", "MODE", "How each failure is told: announce or webhook.")
 	word(&f.failureChannel, "failure-channel", "NAME", "Where each failure is told: a channel.")
 	word(&f.failureTo, "failure-to", "WHERE", "The conversation there, or a URL.")
@@ -98,6 +100,7 @@ func (f *jobFlags) bind(v *verb, editing bool) {
 	yes(&f.clearModel, "clear-model", "What the agent uses again.")
 	yes(&f.clearFallbacks, "clear-fallbacks", "The fallbacks of the config again.")
 	yes(&f.clearDest, "clear-failure-destination", "Do not tell each failure any more.")
+	yes(&f.clearCompletion, "clear-completion-webhook", "Do not send it any more.")
 }
 
 func (f *jobFlags) bindAlerts(word func(*string, string, string, string), yes func(*bool, string, string)) {
@@ -264,7 +267,7 @@ func (f *jobFlags) payload(j *cronjobs.Job) error {
 func (f *jobFlags) deliver(j *cronjobs.Job) error {
 	touched := false
 	for _, name := range []string{"announce", "channel", "to", "thread-id", "account", "webhook", "no-deliver", "best-effort-deliver", "no-best-effort-deliver",
-		"failure-mode", "failure-channel", "failure-to", "failure-account", "clear-failure-destination"} {
+		"failure-mode", "failure-channel", "failure-to", "failure-account", "clear-failure-destination", "completion-webhook", "clear-completion-webhook"} {
 		touched = touched || f.given(name)
 	}
 	if !touched {
@@ -305,6 +308,12 @@ func (f *jobFlags) deliver(j *cronjobs.Job) error {
 	}
 	if f.given("best-effort-deliver") || f.given("no-best-effort-deliver") {
 		d.BestEffort = f.bestEffort
+	}
+	switch {
+	case f.given("completion-webhook"):
+		d.Completion = &cronjobs.Place{Mode: cronjobs.Webhook, To: f.completion}
+	case f.given("clear-completion-webhook"):
+		d.Completion = nil
 	}
 	switch {
 	case f.given("clear-failure-destination"):

@@ -108,7 +108,7 @@ func (c *cronShowCmd) Run(w world) error {
 	}
 	fmt.Fprintf(w.stdout, "%q (%s)\n%s", j.Name, j.ID, cronjobs.SayAdded(o, d.Config.Home))
 	if j.State.Errors > 0 {
-		fmt.Fprintf(w.stdout, "It has failed %d times in a row: %s\n", j.State.Errors, j.State.LastError)
+		fmt.Fprintf(w.stdout, "%s: %s\n", cronjobs.SayFailing(j), j.State.LastError)
 	}
 	runs, err := d.db.Runs(w.ctx, cronjobs.RunsOf{Job: j.ID, Limit: shownTimes})
 	if err != nil || len(runs) == 0 {

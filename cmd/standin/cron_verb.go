@@ -70,9 +70,9 @@ func (f cronFlags) open(w world, judged bool) (*cronDesk, error) {
 		conf, faults := config.Load(path, w.getenv)
 		if conf == nil {
 			config.PrintFaults(w.stderr, faults)
-			return nil, exit{exitUsage, fmt.Sprintf("%s cannot be used, so the job cannot be checked; mend the lines above", path)}
+			return nil, exit{exitUsage, fmt.Sprintf("%s %s; mend the lines above", path, notChecked)}
 		}
-		d.Config, d.Rules.Fallback = conf.Cron, conf.Fallback
+		d.Config, d.Rules.Fallback, d.Rules.Hosts = conf.Cron, conf.Fallback, conf.Cron.WebhookHosts
 	}
 	if d.Rules.Fallback == nil {
 		d.Rules.Fallback, d.Rules.AnyModel = &fallback.Config{DefaultAgent: "main"}, true
@@ -84,6 +84,9 @@ func (f cronFlags) open(w world, judged bool) (*cronDesk, error) {
 	d.Store = d.db
 	return d, nil
 }
+
+// notChecked says that a config with a fault keeps jobs from being checked.
+const notChecked = "cannot be used, so the job cannot be checked"
 
 // openJobs opens the store beside its owner; where no daemon ever ran it is made.
 func openJobs(ctx context.Context, o store.Options) (*store.DB, error) {
@@ -187,5 +190,6 @@ var flagOf = map[string]string{
 	"schedule.staggerMs": "stagger", "payload.text": "system-event", "payload.message": "message", "payload.model": "model", "payload.fallbacks": "fallbacks", "payload.maxCostPerDay": "max-cost-per-day",
 	"delivery.channel": "channel", "delivery.to": "to", "failureAlert.after": "failure-alert-after", "failureAlert.to": "failure-alert-to",
 	"failureAlert.channel": "failure-alert-channel", "failureAlert.mode": "failure-alert-mode", "delivery.failureDestination.to": "failure-to",
+	"delivery.completionDestination.to": "completion-webhook", "payload.thinking": "thinking",
 	"delivery.failureDestination.channel": "failure-channel", "delivery.failureDestination.mode": "failure-mode",
 }

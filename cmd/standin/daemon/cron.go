@@ -41,7 +41,7 @@ func (a *App) channelNames() []string {
 // JobRules is what jobs are checked against, by the config of the moment.
 func (a *App) JobRules() cronjobs.Rules {
 	c := a.current.Load()
-	return cronjobs.Rules{Fallback: c.Fallback, Home: c.Cron.Home, Channels: a.channelNames()}
+	return cronjobs.Rules{Fallback: c.Fallback, Home: c.Cron.Home, Channels: a.channelNames(), Hosts: c.Cron.WebhookHosts}
 }
 
 // JobBook adds and edits jobs, by the config of the moment.
