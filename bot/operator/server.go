@@ -160,7 +160,11 @@ func (s *Server) guard(r route, admit admission) http.Handler {
 		if r.slow {
 			wait = slowTime
 		}
-		_ = limits.SetReadDeadline(time.Now().Add(readTime))
+		if req.Body != http.NoBody {
+			// For the body alone, see read: a deadline that passes while the answer is
+			// made would end the request.
+			_ = limits.SetReadDeadline(time.Now().Add(readTime))
+		}
 		_ = limits.SetWriteDeadline(time.Now().Add(wait))
 		req.Body = http.MaxBytesReader(w, req.Body, maxBody)
 
@@ -282,6 +286,7 @@ func read[T any](c *call) (v T, err error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return v, &Wrong{"the request's body holds more than one JSON value"}
 	}
+	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{}) // all is here
 	return v, nil
 }
 
