@@ -162,6 +162,9 @@ func (d *DB) ForgetMedia(ctx context.Context, s fallback.SessionID) error {
 			names = append(names, name)
 		}
 	})
+	if err != nil {
+		return err // the rows stand, and so do their files
+	}
 	for _, name := range names {
 		if gone := os.Remove(filepath.Join(d.dir, mediaFolder, filepath.Base(name))); gone != nil && !errors.Is(gone, fs.ErrNotExist) && err == nil {
 			err = gone

@@ -59,3 +59,35 @@ func TestFilesGoWithTheirSession(t *testing.T) {
 		t.Errorf("%+v, %v, %d files are left", all, err, count())
 	}
 }
+
+// A deletion that the store does not take leaves rows and files as they were.
+func TestFilesStayWithTheirRows(t *testing.T) {
+	d := open(t, t.TempDir())
+	row, _, err := d.Accept(t.Context(), hello("1"), mainSession, "main", noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2 {
+		if err := d.KeepMedia(t.Context(), bot.Media{Message: row.ID, N: n, Name: "f", At: noon}, []byte("kept")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.main.write(t.Context(), "a disk that fails in the middle", func(t *tx) error {
+		_, err := t.exec(`CREATE TRIGGER fails BEFORE DELETE ON media WHEN old.n = 1 BEGIN SELECT raise(ABORT, 'no'); END`)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.ForgetMedia(t.Context(), mainSession); err == nil {
+		t.Fatal("nothing failed")
+	}
+	all, err := d.Media(t.Context(), []int64{row.ID})
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%d rows, %v", len(all), err)
+	}
+	for _, m := range all {
+		if _, err := m.Read(); err != nil {
+			t.Errorf("file %d: %v", m.N, err)
+		}
+	}
+}
