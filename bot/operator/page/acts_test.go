@@ -15,7 +15,7 @@ import (
 // notice of standin set apart from the agent's answer.
 func TestAChatIsAnsweredAndItsNoticeStandsApart(t *testing.T) {
 	b := browser(t)
-	p := open(t, b, startDaemon(t, nil), "#/chat", style{})
+	p := open(t, b, startFake(t, nil).URL, "#/chat", style{})
 	p.sees("Is the backup through?")
 	p.does(chromedp.SendKeys(chromedp.ID("text"), "hello there"+kb.Enter))
 	p.sees("You said: hello there")
@@ -43,8 +43,8 @@ func TestAChatIsAnsweredAndItsNoticeStandsApart(t *testing.T) {
 // id, so that it is not said twice; the words stay in the field meanwhile.
 func TestAMessageThatFailedIsNotSaidTwice(t *testing.T) {
 	b := browser(t)
-	d := startDaemon(t, func(d *daemon) { d.lost["POST /chat"] = true })
-	p := open(t, b, d, "#/chat", style{})
+	d := startFake(t, func(d *fake) { d.lost["POST /chat"] = true })
+	p := open(t, b, d.URL, "#/chat", style{})
 	p.sees("Is the backup through?")
 	p.does(chromedp.SendKeys(chromedp.ID("text"), "only once"))
 	p.clicks("Send")
@@ -65,8 +65,8 @@ func TestAMessageThatFailedIsNotSaidTwice(t *testing.T) {
 // A credential is freed: asked once, done under the person's name, seen at once.
 func TestAnActionIsAskedOnceAndSaysWhoDidIt(t *testing.T) {
 	b := browser(t)
-	d := startDaemon(t, func(d *daemon) { d.name = "Olga" })
-	p := open(t, b, d, "#/now", style{})
+	d := startFake(t, func(d *fake) { d.name = "Olga" })
+	p := open(t, b, d.URL, "#/now", style{})
 	p.sees("stands in for " + claude)
 	p.clicks("Use again now: anthropic:work")
 	p.until(`document.getElementById("ask").open`, "it asks")
@@ -97,23 +97,24 @@ func TestAnActionIsAskedOnceAndSaysWhoDidIt(t *testing.T) {
 // What cannot be undone puts the focus on the way out.
 func TestADangerousActionStartsOnCancel(t *testing.T) {
 	b := browser(t)
-	p := open(t, b, startDaemon(t, nil), "#/session/"+alice, style{})
+	d := startFake(t, nil)
+	p := open(t, b, d.URL, "#/session/"+alice, style{})
 	p.sees("How is the database?")
 	p.clicks("Forget this session")
 	p.until(`document.getElementById("ask").open && document.activeElement.textContent === "Cancel"`, "the focus is on Cancel")
 	p.does(chromedp.KeyEvent(kb.Enter))
 	p.until(`!document.getElementById("ask").open`, "the question is closed")
-	if p.d.did("DELETE /sessions/" + alice) {
+	if d.did("DELETE /sessions/" + alice) {
 		t.Error("the session was forgotten")
 	}
 }
 
 func TestAnActionThatIsRefusedSaysWhy(t *testing.T) {
 	b := browser(t)
-	d := startDaemon(t, func(d *daemon) {
+	d := startFake(t, func(d *fake) {
 		d.fails["PATCH /sessions/"+alice] = "The model is not allowed here. Allowed are: openai/*."
 	})
-	p := open(t, b, d, "#/session/"+alice, style{})
+	p := open(t, b, d.URL, "#/session/"+alice, style{})
 	p.sees("How is the database?")
 	p.clicks("Choose model")
 	p.does(chromedp.SetValue(chromedp.CSS("#ask select"), gemini))
@@ -132,8 +133,8 @@ func TestAnActionThatIsRefusedSaysWhy(t *testing.T) {
 
 func TestJobsAreRunAndSwitched(t *testing.T) {
 	b := browser(t)
-	d := startDaemon(t, nil)
-	p := open(t, b, d, "#/jobs", style{})
+	d := startFake(t, nil)
+	p := open(t, b, d.URL, "#/jobs", style{})
 	p.sees("Morning report")
 	p.clicks("Disable: Morning report")
 	p.clicks("Disable")
@@ -154,8 +155,8 @@ func TestJobsAreRunAndSwitched(t *testing.T) {
 // focus, what is folded out, what was typed.
 func TestNewsArriveAndDisturbNobody(t *testing.T) {
 	b := browser(t)
-	d := startDaemon(t, nil)
-	p := open(t, b, d, "#/sessions", style{})
+	d := startFake(t, nil)
+	p := open(t, b, d.URL, "#/sessions", style{})
 	p.sees("as selected")
 	p.until(`document.getElementById("live").textContent === "Live"`, "it listens")
 	p.does(chromedp.SendKeys(chromedp.CSS("input[name=q]"), "half a wo"))
@@ -174,7 +175,7 @@ func TestRehearsalsArePlayed(t *testing.T) {
 	b := browser(t)
 	for _, still := range []bool{false, true} {
 		t.Run(fmt.Sprintf("reduced motion %v", still), func(t *testing.T) {
-			p := open(t, b, startDaemon(t, nil), "#/rehearse", style{still: still})
+			p := open(t, b, startFake(t, nil).URL, "#/rehearse", style{still: still})
 			p.sees("The vendor of the first model answers 429")
 			p.clicks("Play")
 			p.sees("anthropic:work rests for a minute.")
@@ -198,8 +199,8 @@ func TestRehearsalsArePlayed(t *testing.T) {
 // name.
 func TestTheDoorAsksForTheToken(t *testing.T) {
 	b := browser(t)
-	d := startDaemon(t, func(d *daemon) { d.locked = true })
-	p := open(t, b, d, "#/jobs", style{width: 360})
+	d := startFake(t, func(d *fake) { d.locked = true })
+	p := open(t, b, d.URL, "#/jobs", style{width: 360})
 	p.sees("The token stands in the config")
 	p.until(`document.activeElement.name === "token"`, "the focus is on the token")
 	p.looksWell("door")
@@ -229,7 +230,7 @@ func TestTheDoorAsksForTheToken(t *testing.T) {
 // Where no token is needed, a person can say who they are all the same.
 func TestANameIsGivenWithoutAToken(t *testing.T) {
 	b := browser(t)
-	p := open(t, b, startDaemon(t, nil), "#/chat", style{})
+	p := open(t, b, startFake(t, nil).URL, "#/chat", style{})
 	p.sees("You are operator")
 	p.clicks("Change name")
 	p.does(chromedp.SendKeys(chromedp.CSS("#ask input[name=name]"), "Olga"))
@@ -241,8 +242,8 @@ func TestANameIsGivenWithoutAToken(t *testing.T) {
 // A daemon that keeps no costs is not asked for them.
 func TestCostsThatAreNotKeptAreNotAskedFor(t *testing.T) {
 	b := browser(t)
-	d := startDaemon(t, func(d *daemon) { d.noCost = true; d.fails["GET /cost"] = "Costs are not kept." })
-	p := open(t, b, d, "#/cost", style{})
+	d := startFake(t, func(d *fake) { d.noCost = true; d.fails["GET /cost"] = "Costs are not kept." })
+	p := open(t, b, d.URL, "#/cost", style{})
 	p.sees("Costs are not kept by this daemon")
 	p.quiet()
 }
@@ -251,7 +252,7 @@ func TestCostsThatAreNotKeptAreNotAskedFor(t *testing.T) {
 // view, and the view's heading is read next.
 func TestTheKeyboardIsEnough(t *testing.T) {
 	b := browser(t)
-	p := open(t, b, startDaemon(t, nil), "#/now", style{})
+	p := open(t, b, startFake(t, nil).URL, "#/now", style{})
 	p.sees("stands in for")
 	p.does(chromedp.KeyEvent(kb.Tab))
 	p.until(`document.activeElement.textContent === "Skip to the content"`, "the first stop skips the navigation")
@@ -271,7 +272,7 @@ func TestTheKeyboardIsEnough(t *testing.T) {
 // What is looked at stands in the address, and longer lists come in pages.
 func TestFiltersStandInTheAddress(t *testing.T) {
 	b := browser(t)
-	p := open(t, b, startDaemon(t, nil), "#/sessions", style{})
+	p := open(t, b, startFake(t, nil).URL, "#/sessions", style{})
 	p.sees("as selected")
 	p.does(chromedp.Evaluate[chromedp.Void](`(() => { const s = document.querySelector("select[name=state]"); s.value = "running"; s.dispatchEvent(new Event("change", { bubbles: true })); })()`))
 	p.sees("No session fits.")
@@ -289,8 +290,8 @@ func TestFiltersStandInTheAddress(t *testing.T) {
 
 func TestADaemonThatIsGoneIsSaidAndComesBack(t *testing.T) {
 	b := browser(t)
-	d := startDaemon(t, nil)
-	p := open(t, b, d, "#/now", style{})
+	d := startFake(t, nil)
+	p := open(t, b, d.URL, "#/now", style{})
 	p.sees("Live")
 	d.CloseClientConnections()
 	p.sees("Not connected: trying again")

@@ -49,7 +49,6 @@ func browser(t *testing.T) context.Context {
 type tab struct {
 	*testing.T
 	ctx     context.Context
-	d       *daemon
 	console func() []string
 }
 
@@ -60,13 +59,13 @@ type style struct {
 }
 
 // open opens a view in a tab of its own.
-func open(t *testing.T, browser context.Context, d *daemon, hash string, s style) *tab {
+func open(t *testing.T, browser context.Context, url, hash string, s style) *tab {
 	t.Helper()
 	ctx, stop := chromedp.NewContext(browser)
 	t.Cleanup(stop)
 	ctx, cancel := context.WithTimeout(ctx, 4*patience)
 	t.Cleanup(cancel)
-	p := &tab{T: t, ctx: ctx, d: d}
+	p := &tab{T: t, ctx: ctx}
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +83,7 @@ func open(t *testing.T, browser context.Context, d *daemon, hash string, s style
 	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: motion}}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := chromedp.Do(ctx, chromedp.EmulateViewport(s.width, 900), chromedp.Navigate(d.URL+"/"+hash)); err != nil {
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(s.width, 900), chromedp.Navigate(url+"/"+hash)); err != nil {
 		t.Fatal(err)
 	}
 	return p

@@ -18,10 +18,10 @@ import (
 // token is what opens the fake daemon.
 const token = "the token of the test"
 
-// daemon answers the page by the contract: each answer is a type of package
+// fake answers the page by the contract: each answer is a type of package
 // operator, so a field that the contract renames does not compile here. It does
 // what it is told, so that a test can see what an action brings about.
-type daemon struct {
+type fake struct {
 	*httptest.Server
 	at time.Time
 
@@ -43,9 +43,9 @@ type daemon struct {
 	gone     chan struct{}
 }
 
-// startDaemon runs one.
-func startDaemon(t *testing.T, change func(*daemon)) *daemon {
-	d := &daemon{at: time.Now(), cleared: map[string]bool{}, off: map[string]bool{}, model: map[string]string{}, jobOff: map[string]bool{}, fails: map[string]string{}, lost: map[string]bool{}, watchers: map[chan string]bool{}, gone: make(chan struct{})}
+// startFake runs one.
+func startFake(t *testing.T, change func(*fake)) *fake {
+	d := &fake{at: time.Now(), cleared: map[string]bool{}, off: map[string]bool{}, model: map[string]string{}, jobOff: map[string]bool{}, fails: map[string]string{}, lost: map[string]bool{}, watchers: map[chan string]bool{}, gone: make(chan struct{})}
 	d.chat = d.talk()
 	if change != nil {
 		change(d)
@@ -59,7 +59,7 @@ func startDaemon(t *testing.T, change func(*daemon)) *daemon {
 }
 
 // did says whether a request was made.
-func (d *daemon) did(request string) bool {
+func (d *fake) did(request string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, r := range d.asked {
@@ -71,7 +71,7 @@ func (d *daemon) did(request string) bool {
 }
 
 // tell sends an event to every page that listens.
-func (d *daemon) tell(kind string, e operator.Event) {
+func (d *fake) tell(kind string, e operator.Event) {
 	e.At = time.Now()
 	b, err := json.Marshal(e)
 	if err != nil {
@@ -84,7 +84,7 @@ func (d *daemon) tell(kind string, e operator.Event) {
 	}
 }
 
-func (d *daemon) routes(mux *http.ServeMux) {
+func (d *fake) routes(mux *http.ServeMux) {
 	on := func(pattern string, free bool, do func(r *http.Request, in map[string]string) any) {
 		method, path, _ := strings.Cut(pattern, " ")
 		mux.HandleFunc(method+" /api/v1"+path, func(w http.ResponseWriter, r *http.Request) {
@@ -188,7 +188,7 @@ func (d *daemon) routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/events", d.events)
 }
 
-func (d *daemon) events(w http.ResponseWriter, r *http.Request) {
+func (d *fake) events(w http.ResponseWriter, r *http.Request) {
 	heard := make(chan string, 16)
 	d.mu.Lock()
 	d.watchers[heard] = true
@@ -210,12 +210,12 @@ func (d *daemon) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (d *daemon) act(what, about, detail string) {
+func (d *fake) act(what, about, detail string) {
 	d.acts = append([]operator.Act{{At: time.Now(), Who: d.name, Via: "page", What: what, About: about, Detail: detail}}, d.acts...)
 }
 
 // say takes a message and answers it as a turn would that falls back.
-func (d *daemon) say(in map[string]string) any {
+func (d *fake) say(in map[string]string) any {
 	for _, m := range d.chat {
 		if m.ID == in["id"] {
 			return operator.ChatTaken{ID: m.ID, Session: "agent:main:page:direct:main"}

@@ -28,14 +28,14 @@ var views = []struct {
 // is for, everything in it has a name and can be read, and nobody complains.
 func TestEveryViewCanBeReadByEverybody(t *testing.T) {
 	b := browser(t)
-	d := startDaemon(t, nil)
+	d := startFake(t, nil)
 	for _, s := range []struct {
 		name string
 		style
 	}{{"light", style{}}, {"dark", style{dark: true}}, {"narrow", style{width: 1024}}, {"phone", style{width: 360}}, {"phone dark", style{dark: true, width: 360, still: true}}} {
 		for _, v := range views {
 			t.Run(s.name+" "+v.name, func(t *testing.T) {
-				p := open(t, b, d, v.hash, s.style)
+				p := open(t, b, d.URL, v.hash, s.style)
 				for _, text := range v.shows {
 					p.sees(text)
 				}
@@ -51,13 +51,13 @@ func TestEveryViewCanBeReadByEverybody(t *testing.T) {
 func TestMarkupInNamesIsText(t *testing.T) {
 	const evil = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`
 	b := browser(t)
-	d := startDaemon(t, func(d *daemon) {
+	d := startFake(t, func(d *fake) {
 		d.evil = evil
 		d.chat = append(d.chat, operator.ChatMessage{ID: "evil", At: d.at, From: "agent", Kind: "notice", Text: "↪️ " + evil + "\n[" + evil + ".png]"}, operator.ChatMessage{ID: `"><b>`, At: d.at, From: "operator", Kind: "said", Who: evil, Text: evil})
 	})
 	for _, v := range views {
 		t.Run(v.name, func(t *testing.T) {
-			p := open(t, b, d, v.hash, style{})
+			p := open(t, b, d.URL, v.hash, style{})
 			if v.name == "rehearse" {
 				p.clicks("Play")
 				p.clicks("Show all at once")
@@ -77,8 +77,8 @@ func TestMarkupInNamesIsText(t *testing.T) {
 // The page is there at once.
 func TestTheFirstPaintComesInABlink(t *testing.T) {
 	b := browser(t)
-	d := startDaemon(t, nil)
-	p := open(t, b, d, "", style{})
+	d := startFake(t, nil)
+	p := open(t, b, d.URL, "", style{})
 	p.sees("stands in for")
 	paint := js[float64](p, "performance.getEntriesByName('first-contentful-paint')[0].startTime")
 	bytes := js[float64](p, "performance.getEntriesByType('resource').filter((r) => r.name.includes('/page/')).reduce((n, r) => n + r.encodedBodySize, performance.getEntriesByType('navigation')[0].encodedBodySize)")

@@ -21,9 +21,9 @@ const (
 	alice  = "agent:main:slack:direct:u0alice"
 )
 
-func (d *daemon) in(t time.Duration) time.Time { return d.at.Add(t) }
+func (d *fake) in(t time.Duration) time.Time { return d.at.Add(t) }
 
-func (d *daemon) credential(profile, provider string, windows ...bot.CredentialWindow) bot.CredentialView {
+func (d *fake) credential(profile, provider string, windows ...bot.CredentialWindow) bot.CredentialView {
 	v := bot.CredentialView{Profile: profile, Provider: provider, Type: "api_key", From: "stored", State: bot.CredentialUsable, Place: 1}
 	if len(windows) > 0 && !d.cleared[profile] {
 		v.State, v.Windows, v.Reason, v.Until = bot.CredentialPartly, windows, windows[0].Reason, windows[0].Until
@@ -34,7 +34,7 @@ func (d *daemon) credential(profile, provider string, windows ...bot.CredentialW
 	return v
 }
 
-func (d *daemon) changeCredential(r *http.Request) any {
+func (d *fake) changeCredential(r *http.Request) any {
 	id, what := r.PathValue("id"), r.PathValue("what")
 	d.cleared[id] = d.cleared[id] || what == "clear"
 	d.off[id] = what == "disable"
@@ -42,7 +42,7 @@ func (d *daemon) changeCredential(r *http.Request) any {
 	return operator.CredentialChanged{Changed: true, Credential: d.credential(id, "anthropic"), Says: fmt.Sprintf("The credential %s was changed: %s.", id, what)}
 }
 
-func (d *daemon) now() operator.Now {
+func (d *fake) now() operator.Now {
 	rests := []bot.CredentialWindow{{Kind: "cooldown", Model: claude, Reason: "rate_limit", Until: d.in(4*time.Minute + 20*time.Second)}}
 	main := operator.Agent{ID: "main", Name: "Ada" + d.evil, Default: true, Standing: channels.Degraded, Why: "is passed over: its credentials rest after a rate limit, until 10:42", Answers: gpt, StandIns: 2, Chain: []operator.Candidate{
 		{Position: 1, Model: claude + d.evil, Do: "skip", Why: "cooldown", Reason: "rate_limit", Until: rests[0].Until, Says: "is passed over: its credentials rest after a rate limit, until 10:42", Credentials: []bot.CredentialView{d.credential("anthropic:work", "anthropic", rests...), d.credential("anthropic:backup", "anthropic", rests...)}},
@@ -71,7 +71,7 @@ func (d *daemon) now() operator.Now {
 	return n
 }
 
-func (d *daemon) decision(id int64, what, model, outcome string) operator.Decision {
+func (d *fake) decision(id int64, what, model, outcome string) operator.Decision {
 	v := operator.Decision{ID: id, At: d.in(time.Duration(id-12*60) * time.Second), Run: "01RUN", Session: alice, Agent: "main", Kind: "chat", What: what, Model: model, Credential: "anthropic:work", Outcome: outcome, TookMs: 240, Position: 1, Total: 3, Text: model + " answered."}
 	if outcome == "failed" {
 		v.Reason, v.Status, v.Detail, v.Request, v.Text = "rate_limit", 429, "number of request tokens has exceeded your per-minute rate limit"+d.evil, "req_011CSHoEeqs5C35K2UUqR7Fy", model+" refused: too many requests."
@@ -79,7 +79,7 @@ func (d *daemon) decision(id int64, what, model, outcome string) operator.Decisi
 	return v
 }
 
-func (d *daemon) runs(r *http.Request) operator.Runs {
+func (d *fake) runs(r *http.Request) operator.Runs {
 	if r.URL.Query().Get("outcome") == "open" {
 		return operator.Runs{Runs: []operator.Run{}}
 	}
@@ -91,14 +91,14 @@ func (d *daemon) runs(r *http.Request) operator.Runs {
 	return operator.Runs{Runs: list, Next: "older"}
 }
 
-func (d *daemon) run(id string) operator.RunDetail {
+func (d *fake) run(id string) operator.RunDetail {
 	steps := []operator.Decision{d.decision(1, "attempt", claude, "failed"), d.decision(2, "cooldown", claude, ""), d.decision(3, "override", gpt, ""), d.decision(4, "attempt", gpt, "ok")}
 	steps[1].Text, steps[1].Reason, steps[1].Until = "anthropic:work rests for "+claude+".", "rate_limit", d.in(4*time.Minute)
 	steps[2].Text, steps[2].Act = gpt+" stands in.", "set"
 	return operator.RunDetail{Run: operator.Run{ID: id, Session: alice, Agent: "main", Kind: "chat", Began: steps[0].At, Ended: steps[3].At, TookMs: 3120, Outcome: "answered", Requested: claude, Answered: gpt, Reason: "rate_limit", Attempts: 2}, Steps: steps}
 }
 
-func (d *daemon) timeline(r *http.Request) operator.Timeline {
+func (d *fake) timeline(r *http.Request) operator.Timeline {
 	from, _ := time.Parse(time.RFC3339, r.URL.Query().Get("from"))
 	to, _ := time.Parse(time.RFC3339, r.URL.Query().Get("to"))
 	part := func(p float64) time.Time { return from.Add(time.Duration(p * float64(to.Sub(from)))) }
@@ -114,7 +114,7 @@ func (d *daemon) timeline(r *http.Request) operator.Timeline {
 			{At: part(.45), Session: "agent:main:discord:channel:1199", Agent: "main", Kind: "chosen", From: claude, To: gemini, By: "Bob" + d.evil, Run: "03RUN"}}}
 }
 
-func (d *daemon) sessions(r *http.Request) operator.Sessions {
+func (d *fake) sessions(r *http.Request) operator.Sessions {
 	list := []operator.Session{d.session(alice + d.evil).Session, d.session("agent:main:discord:channel:1199").Session, d.session("agent:ops:console:main").Session}
 	list[2].Active, list[2].Reason = list[2].Selected, ""
 	if r.URL.Query().Get("state") == "running" {
@@ -123,7 +123,7 @@ func (d *daemon) sessions(r *http.Request) operator.Sessions {
 	return operator.Sessions{Sessions: list}
 }
 
-func (d *daemon) session(key string) operator.SessionDetail {
+func (d *fake) session(key string) operator.SessionDetail {
 	s := operator.SessionDetail{Session: operator.Session{Key: key, Agent: "main", Room: operator.Room{Channel: "slack", Conversation: "D024BE91L"}, StartedAt: d.in(-30 * time.Hour), LastSpoken: d.in(-2 * time.Minute), Turns: 42, Selected: claude, Active: gpt, Source: "auto", Reason: "rate_limit", Since: d.in(-11 * time.Minute), Credential: "anthropic:work"},
 		Models: []string{claude, gpt, gemini}, Chain: []string{claude, gpt, gemini},
 		Story: bot.Story{Session: key, Selected: claude, Active: gpt, Cause: "auto", Next: d.in(3 * time.Minute), Change: &bot.StoryChange{Kind: bot.ChangedFallback, At: d.in(-11 * time.Minute), Run: "01RUN", To: gpt, Reason: "rate_limit", Notice: "↪️ Model Fallback: openai/gpt-5.2 (selected anthropic/claude-sonnet-4-6; rate_limit)", Told: bot.NoticeTold,
@@ -134,7 +134,7 @@ func (d *daemon) session(key string) operator.SessionDetail {
 	return s
 }
 
-func (d *daemon) transcript(r *http.Request) operator.Transcript {
+func (d *fake) transcript(r *http.Request) operator.Transcript {
 	if r.URL.Query().Get("cursor") != "" {
 		return operator.Transcript{Session: alice, Entries: []operator.Entry{{Seq: 1, At: d.in(-29 * time.Hour), Turn: "00RUN", Role: "user", Text: "The very first question."}}}
 	}
@@ -144,14 +144,14 @@ func (d *daemon) transcript(r *http.Request) operator.Transcript {
 		{Seq: 2, At: d.in(-20 * time.Hour), Turn: "", Role: "summary", Text: "They talked about the move of the database to the new machine."}}}
 }
 
-func (d *daemon) jobs() []operator.Job {
+func (d *fake) jobs() []operator.Job {
 	return []operator.Job{
 		{ID: "j1", Name: "Morning report" + d.evil, Agent: "main", Enabled: !d.jobOff["j1"], Schedule: "at 07:30 on weekdays (Europe/Berlin)", Next: []time.Time{d.in(9 * time.Hour), d.in(33 * time.Hour)}, LastRun: d.in(-15 * time.Hour), LastStatus: "ok", Model: claude, Description: "What happened over night."},
 		{ID: "j2", Name: "Check of certificates", Agent: "ops", Enabled: true, Schedule: "every hour", Next: []time.Time{d.in(20 * time.Minute)}, LastRun: d.in(-40 * time.Minute), LastStatus: "error", LastError: "All models failed (2): anthropic/claude-sonnet-4-6: rate_limit | openai/gpt-5.2: billing", Errors: 3},
 		{ID: "j3", Name: "Old backup", Agent: "main", OffWhy: "Its model is not allowed any more: google/gemini-1.5.", Schedule: "at 03:00 every day", Next: []time.Time{}}}
 }
 
-func (d *daemon) job(id string) operator.JobDetail {
+func (d *fake) job(id string) operator.JobDetail {
 	j := operator.JobDetail{Job: d.jobs()[0], Spec: json.RawMessage(`{"name":"Morning report","schedule":{"kind":"cron","expr":"30 7 * * 1-5"}}`), Chain: []operator.Reasoned{{Model: claude, Why: "the job's own"}, {Model: gpt, Why: "a fallback of the agent"}}, Why: "The job names a model; the agent's fallbacks stand behind it.", Session: "cron:j1", Delivery: "to slack channel C024BE91L", StaggerMs: 120000}
 	for _, known := range d.jobs() {
 		if known.ID == id {
@@ -161,13 +161,13 @@ func (d *daemon) job(id string) operator.JobDetail {
 	return j
 }
 
-func (d *daemon) jobRuns(id string) operator.JobRuns {
+func (d *fake) jobRuns(id string) operator.JobRuns {
 	return operator.JobRuns{Runs: []operator.JobRun{
 		{ID: "r2", Job: id, Name: "Morning report", Agent: "main", Turn: "01RUN", Trigger: "schedule", Started: d.in(-15 * time.Hour), Ended: d.in(-15 * time.Hour), TookMs: 8200, Status: "ok", Requested: claude, Used: gpt, Tried: []operator.Tried{{Model: claude, Credential: "anthropic:work", Reason: "rate_limit", Detail: "429" + d.evil}}, Summary: "All is well." + d.evil, InputTokens: 2400, OutputTokens: 310, CostUSD: 0.0213, Delivery: "delivered"},
 		{ID: "r1", Job: id, Name: "Morning report", Agent: "main", Trigger: "manual", Started: d.in(-39 * time.Hour), Status: "error", Error: "All models failed.", Requested: claude, Delivery: "not-delivered", DeliveryError: "The channel is archived."}}}
 }
 
-func (d *daemon) calendar() operator.Calendar {
+func (d *fake) calendar() operator.Calendar {
 	c := operator.Calendar{From: d.at, To: d.in(7 * 24 * time.Hour)}
 	for day := range 3 {
 		c.Fires = append(c.Fires, operator.Fire{At: d.in(time.Duration(9+24*day) * time.Hour), Kind: "job", ID: "j1", Name: "Morning report" + d.evil, Model: claude})
@@ -178,11 +178,11 @@ func (d *daemon) calendar() operator.Calendar {
 	return c
 }
 
-func (d *daemon) heartbeats() operator.Heartbeats {
+func (d *fake) heartbeats() operator.Heartbeats {
 	return operator.Heartbeats{Heartbeats: []operator.Heartbeat{{Agent: "main", Every: "30m", Due: d.in(12 * time.Minute), Last: d.in(-18 * time.Minute), Status: "skipped", Says: "HEARTBEAT.md is empty, so no model was asked.", Goes: "to the direct chat with Alice", PerDay: 34}}}
 }
 
-func (d *daemon) cost(by string) operator.Cost {
+func (d *fake) cost(by string) operator.Cost {
 	if by == "" {
 		by = "model"
 	}
@@ -190,15 +190,15 @@ func (d *daemon) cost(by string) operator.Cost {
 	return operator.Cost{From: d.in(-30 * 24 * time.Hour), To: d.at, By: by, Rows: rows, Total: operator.CostRow{Key: "", Calls: 118, Failed: 4, Input: 502800, Output: 49060, Cached: 120000, USD: 3.4217, Unpriced: 2}}
 }
 
-func (d *daemon) budgets() operator.Budgets {
+func (d *fake) budgets() operator.Budgets {
 	return operator.Budgets{Budgets: []operator.Budget{{Name: "Everything", About: "All calls of all agents.", Period: "day", Limit: 5, Spent: 3.42, Resets: d.in(9 * time.Hour)}, {Name: "Jobs", About: "Calls of jobs.", Period: "month", Limit: 10, Spent: 10.4, Resets: d.in(200 * time.Hour), Over: true}}}
 }
 
-func (d *daemon) outages() operator.Outages {
+func (d *fake) outages() operator.Outages {
 	return operator.Outages{Outages: []operator.Outage{{ID: "primary-rate-limit", Title: "The primary is rate limited" + d.evil, Story: "The vendor of the first model answers 429 for twenty minutes."}, {ID: "all-down", Title: "Everything is down", Story: "No vendor answers for an hour."}}}
 }
 
-func (d *daemon) rehearsed(outage string) operator.Rehearsed {
+func (d *fake) rehearsed(outage string) operator.Rehearsed {
 	step := func(at time.Duration, event, model, reason, text string) operator.RehearsalStep {
 		return operator.RehearsalStep{AtMs: at.Milliseconds(), Event: event, Model: model, Reason: reason, Text: text, Facts: json.RawMessage(`{}`)}
 	}
@@ -212,7 +212,7 @@ func explained() operator.Explained {
 	return operator.Explained{Explanation: json.RawMessage(`{"selected":"` + claude + `","chosen":"the config's default","policy":"Others may answer when it fails.","candidates":[{"position":1,"model":"` + claude + `","do":"skip","why":"cooldown","reason":"rate_limit","credentials":[]},{"position":2,"model":"` + gpt + `","do":"try","credentials":[]}],"simulation":{"steps":[{"text":"anthropic is passed over."}],"answeredBy":"` + gpt + `"}}`)}
 }
 
-func (d *daemon) talk() []operator.ChatMessage {
+func (d *fake) talk() []operator.ChatMessage {
 	return []operator.ChatMessage{
 		{ID: "1", At: d.in(-20 * time.Minute), From: "operator", Kind: "said", Text: "Is the backup through?", Who: "Olga", State: "answered"},
 		{ID: "2", At: d.in(-19 * time.Minute), From: "agent", Kind: "reply", Text: "Yes, it ended at 03:12 without an error.", Turn: "00RUN"},

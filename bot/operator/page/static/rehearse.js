@@ -8,7 +8,7 @@ import { panel, pill, model, field, select, agentChoice } from "./parts.js";
 export const title = "Rehearse";
 export const hears = [];
 
-const beat = 350; // ms between two steps while it plays
+const whole = 8000, slowest = 350; // ms that a play takes, and at most between two steps
 
 export async function load(ctx, signal) {
   return get("/rehearse", {}, signal);
@@ -50,7 +50,7 @@ function step(ctx, mine) {
   if (mine.shown >= mine.result.steps.length) return;
   mine.shown++;
   ctx.redraw();
-  mine.timer = setTimeout(() => step(ctx, mine), beat);
+  mine.timer = setTimeout(() => step(ctx, mine), Math.min(slowest, whole / mine.result.steps.length));
 }
 
 function played(ctx, mine) {
