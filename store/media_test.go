@@ -51,8 +51,13 @@ func TestFilesGoWithTheirSession(t *testing.T) {
 	if data, err := all[1].Read(); string(data) != "newer" || err != nil {
 		t.Errorf("%q, %v", data, err)
 	}
-	if err := db.ForgetMedia(ctx, "agent:main:x:direct:a"); err != nil {
-		t.Fatal(err)
+	const ofA = "agent:main:x:direct:a"
+	if gone, err := db.Forget(ctx, ofA, now); gone || err != nil || count() != 2 {
+		t.Errorf("a message waits, and: %v, %v, %d files", gone, err, count())
+	}
+	end(t, db, bot.Ending{Accepted: a, Session: ofA, How: bot.Silent, At: now})
+	if gone, err := db.Forget(ctx, ofA, now); !gone || err != nil {
+		t.Fatal(gone, err)
 	}
 	all, err = db.Media(ctx, []int64{a, b})
 	if err != nil || len(all) != 1 || all[0].Message != b || count() != 1 {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -113,7 +114,8 @@ func (d *DB) StandIns(ctx context.Context, limit int) (list []SessionState, coun
 	return list, counts, nil
 }
 
-// Forget drops a session with its transcript and its choice. One that a message
+// Forget drops a session with its transcript, its choice and the files that were
+// sent in it. One that a message
 // waits for stays, and gone is false.
 func (d *DB) Forget(ctx context.Context, s fallback.SessionID, now time.Time) (gone bool, err error) {
 	sess, err := d.Session(ctx, s)
@@ -124,7 +126,7 @@ func (d *DB) Forget(ctx context.Context, s fallback.SessionID, now time.Time) (g
 	if err != nil || !gone {
 		return gone, err
 	}
-	return true, d.sweepEpochs(ctx, 0)
+	return true, errors.Join(d.ForgetMedia(ctx, s), d.sweepEpochs(ctx, 0))
 }
 
 // TranscriptBack gives a page of what was said in the session's conversation, the

@@ -55,9 +55,6 @@ func ActOnSession(ctx context.Context, b *bot.Bot, db *store.DB, act SessionAct,
 	if b.Busy(ask.Key) {
 		return errBusy(ask.Key)
 	}
-	if err := db.ForgetMedia(ctx, ask.Key); err != nil {
-		return err
-	}
 	gone, err := db.Forget(ctx, ask.Key, now)
 	if err == nil && !gone {
 		err = errBusy(ask.Key)
