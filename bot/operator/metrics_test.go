@@ -132,7 +132,7 @@ func TestOwnTime(t *testing.T) {
 // An account that is ready since another moment was connected anew in between.
 func TestReconnectsAreCounted(t *testing.T) {
 	h := open(t)
-	for _, since := range []time.Time{noon, noon, noon.Add(time.Hour)} {
+	for _, since := range []time.Time{noon.Add(-time.Hour), noon.Add(-time.Hour), noon} {
 		h.metrics.connected(Channel{Channel: "slack", Account: "default", State: "ready", Since: since})
 	}
 	h.metrics.connected(Channel{Channel: "slack", Account: "default", State: "reconnecting", Since: noon})
