@@ -55,6 +55,8 @@ type Turn struct {
 	Acting func(ctx context.Context) error
 	// To is where the answer is posted; the zero Address: nowhere.
 	To channels.Address
+	// Typing shows there that the run is at work, where the surface can [H24].
+	Typing bool
 	// Judge decides what becomes of an answer; nil: it is kept and posted as it
 	// is. It is called before the ending is written and must only decide.
 	Judge func(Result) Verdict
@@ -145,7 +147,10 @@ func (b *Bot) background(lane, caller context.Context, t Turn) (res Result, err 
 	ask, sess, err := b.ask(ctx, cfg, res.Turn, t)
 	ask.Channel, ask.Refuse, ask.Job, ask.Caps = t.Channel, t.Refuse, t.Job, t.Caps
 	if err == nil {
-		res.Outcome, err = b.think(ctx, cfg, t, sess, &ask)
+		res.Outcome, err = func() (*fallback.Outcome, error) {
+			defer b.typing(ctx, t, res.Turn)()
+			return b.think(ctx, cfg, t, sess, &ask)
+		}()
 	}
 	res.Sent = sentBy(ask.Tools)
 	if err != nil {
@@ -180,6 +185,21 @@ func (b *Bot) background(lane, caller context.Context, t Turn) (res Result, err 
 		e.Posts, res.Posted = []channels.Outbound{out}, out.ID
 	}
 	return res, b.endAlone(ctx, e)
+}
+
+// typing shows at a run's place that it is at work, until quiet is called. It
+// shows nothing of an answer: whether there will be one is not known yet.
+func (b *Bot) typing(ctx context.Context, t Turn, turn string) (quiet func()) {
+	surface, can := b.Channels[t.To.Channel].(channels.Drafter)
+	if !t.Typing || !can || !b.maySend(ctx, t.Session, t.To) {
+		return func() {}
+	}
+	draft := surface.Draft(ctx, t.To, "", book{b, turn})
+	if draft == nil {
+		return func() {}
+	}
+	draft.Working()
+	return func() { draft.Discard(); draft.Close() }
 }
 
 // Post has something said that no turn says: an alert, a greeting. The same

@@ -30,11 +30,12 @@ func replan(j *Job, t times, now time.Time) bool {
 		if j.CreatedAt.Time().Sub(now) > clockBack {
 			j.CreatedAt = At(now) // the grid counts from it
 		}
+		st.Era++
 		st.Next, st.Slot = At(now.Add(t.every)), At(now.Add(t.every))
 	case KindCron:
 		from, last := now, st.LastSlot.Time()
 		if ahead := last.Add(t.delay).Sub(now); ahead > clockBack {
-			st.LastSlot = 0
+			st.LastSlot, st.Era = 0, st.Era+1
 		} else if ahead > 0 {
 			from = last.Add(t.delay) // the clock was set back a little: that slot has run
 		}

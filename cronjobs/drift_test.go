@@ -56,6 +56,15 @@ func TestWhatAnotherClockPlanned(t *testing.T) {
 			t.Errorf("after a start the hourly one has %d runs", n)
 		}
 	})
+	scene("a clock that is set back by hours: the slots that come again are new ones, and their answers are posted", func(t *testing.T, h *house, skew *atomic.Int64, _ func()) {
+		j := h.add(task("cron", hourly))
+		h.pass(5 * time.Hour)
+		skew.Store(int64(-4 * time.Hour))
+		h.pass(3 * time.Hour)
+		if runs, said := h.runs(j.ID), h.turns.said(); len(runs) != 8 || len(said) != 8 {
+			t.Errorf("%d runs, %d posts", len(runs), len(said))
+		}
+	})
 	scene("a clock that is set back a little runs no slot twice", func(t *testing.T, h *house, skew *atomic.Int64, again func()) {
 		j := h.add(task("daily", daily))
 		h.pass(9*time.Hour + 35*time.Minute)

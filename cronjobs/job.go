@@ -216,7 +216,10 @@ type State struct {
 	Skips          int    `json:"consecutiveSkipped,omitempty"`
 	FailingSince   Millis `json:"failingSinceMs,omitempty"`
 	ScheduleErrors int    `json:"scheduleErrorCount,omitempty"`
-	LastAlert      Millis `json:"lastFailureAlertAtMs,omitempty"`
+	// Era counts how often the clock was found to have been wrong: a slot that
+	// comes again is another one.
+	Era       int    `json:"era,omitempty"`
+	LastAlert Millis `json:"lastFailureAlertAtMs,omitempty"`
 	// OffWhy says why standin itself switched the job off; "" when a person did.
 	OffWhy string `json:"disabledWhy,omitempty"`
 }

@@ -19,7 +19,11 @@ import (
 // newRun begins a run's line in the log. The turn's id is made of the job and
 // the slot: what a retry posts is the same delivery [R52].
 func newRun(j *Job, by Trigger, slot Millis, attempt int, now time.Time) Run {
-	turn := word(fmt.Sprintf("%s|%d", j.ID, slot))
+	name := fmt.Sprintf("%s|%d", j.ID, slot)
+	if j.State.Era > 0 {
+		name += fmt.Sprintf("|%d", j.State.Era)
+	}
+	turn := word(name)
 	id := RunID(turn)
 	if attempt > 0 {
 		id = RunID(fmt.Sprintf("%s-%d", turn, attempt))

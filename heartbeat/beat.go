@@ -211,6 +211,7 @@ func (b *beat) run(ctx context.Context, rep Report, tasks []Task) Report {
 		ID: b.id, Session: session, Agent: b.agent, Kind: fallback.Heartbeat, Text: text, System: system, Recall: Mark,
 		Model: b.c.Model, Fallbacks: b.c.Fallbacks, Listed: b.c.Listed, Channel: b.channelModel(),
 		Fresh: session != b.base, Light: b.c.Light, Timeout: b.c.timeout(), To: b.place.To,
+		Typing: b.seen.Indicator && b.place.To == b.sess.Route, // where the session's own turns show it [H24]
 		Acting: func(ctx context.Context) error { return b.acting(ctx, tasks) },
 		Judge: func(res bot.Result) bot.Verdict {
 			v = Judge(b.c, b.seen, b.row, res.Text, b.Now())
@@ -294,7 +295,7 @@ func (b *beat) failed(ctx context.Context, rep Report, err error) Report {
 	b.row.Failures++
 	key, line := bot.SayBeatFailed(err, b.Now())
 	b.Log.Warn("heartbeat failed", "agent", b.agent, "reason", b.reason, "failures", b.row.Failures, "err", rep.Detail)
-	again := b.row.Failed == key && b.Now().Sub(b.row.FailedAt) < sameTrouble
+	again := b.row.Failed == key && b.Now().Sub(b.row.FailedAt).Abs() < sameTrouble
 	if b.seen.Alerts && b.place.To.Channel != "" && !again {
 		out := channels.Outbound{ID: b.id + "-f", To: b.place.To, Kind: channels.Failure, Text: line}
 		if err := b.Bot.Post(ctx, out); err != nil {

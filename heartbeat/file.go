@@ -188,10 +188,11 @@ func parseInterval(s string) (time.Duration, error) {
 }
 
 // Due gives the tasks whose interval has passed since they were last done; one
-// that was never done is due [H9].
+// that was never done is due, and one whose last time lies as far ahead: a clock
+// that was wrong has stamped it [H9].
 func Due(tasks []Task, stamps map[string]time.Time, now time.Time) (due []Task) {
 	for _, t := range tasks {
-		if at, ok := stamps[t.Name]; !ok || now.Sub(at) >= t.Every {
+		if at, ok := stamps[t.Name]; !ok || now.Sub(at).Abs() >= t.Every {
 			due = append(due, t)
 		}
 	}

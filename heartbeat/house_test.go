@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,6 +49,7 @@ type house struct {
 	rows    *rows // between beats and db
 	close   func()
 	said    int
+	skew    atomic.Int64 // how much the heartbeat's clock is ahead
 }
 
 // inHouse runs f in a bubble of its own time.
@@ -132,7 +134,7 @@ func (h *house) open() {
 		Channels: map[string]channels.Channel{"room": h.room}, Log: log, Now: time.Now, Sleep: sleep, Journal: db.Journal()})
 	h.rows = &rows{DB: db}
 	h.beats = &heartbeat.Runner{Settings: func() *heartbeat.Settings { return h.s }, Bot: h.bot, Engine: h.engine, Rows: h.rows,
-		ReadFile: h.files.read, Log: log, Now: time.Now, Sleep: sleep,
+		ReadFile: h.files.read, Log: log, Now: func() time.Time { return time.Now().Add(time.Duration(h.skew.Load())) }, Sleep: sleep,
 		Model: func(to channels.Address) fallback.Model { return h.cfg.Rules.Model(to, "") }}
 }
 

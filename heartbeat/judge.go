@@ -33,7 +33,7 @@ func Judge(c Config, seen Visibility, row Row, answer string, now time.Time) Ver
 		return Verdict{Why: WhyOK, Forget: true}
 	case !seen.Alerts:
 		return Verdict{Why: WhyHidden}
-	case c.Dedupe > 0 && row.Text == hash(rest) && now.Sub(row.TextAt) < c.Dedupe:
+	case c.Dedupe > 0 && row.Text == hash(rest) && now.Sub(row.TextAt).Abs() < c.Dedupe:
 		return Verdict{Why: WhyDuplicate, Forget: true}
 	}
 	return Verdict{Text: rest, Why: WhyPosted}

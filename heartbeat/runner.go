@@ -55,6 +55,7 @@ type Runner struct {
 	pulses map[fallback.AgentID]*pulse
 	nudged context.CancelFunc // ends the wait of Run
 	seed   string
+	seen   time.Time // the clock on the wall when it was last looked at
 	beats  sync.WaitGroup
 }
 
@@ -68,6 +69,7 @@ type pulse struct {
 	from  Reason    // of that beat
 	// resume is the turn id of a beat that a former process left behind.
 	resume string
+	last   time.Time // the slot that was taken last
 	wake   *request
 	ran    []time.Time // starts of the last beats, oldest first
 	busy   chan struct{}
@@ -183,6 +185,7 @@ func (r *Runner) step(ctx context.Context) time.Duration {
 	s, now := r.Settings(), r.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.setBackLocked(now)
 	for _, a := range s.Agents {
 		r.pulseLocked(a, s.Of[a], now)
 	}
@@ -202,6 +205,26 @@ func (r *Runner) step(ctx context.Context) time.Duration {
 		}
 	}
 	return wait
+}
+
+// setBackLocked notices that the clock was set back, by more than a correction
+// moves it: what was planned and counted by it is planned anew, or an agent would
+// not beat until the clock shows that time again.
+func (r *Runner) setBackLocked(now time.Time) {
+	wall := now.Round(0) // without the reading that never jumps
+	if back := r.seen.Sub(wall); back > longestWait {
+		for _, p := range r.pulses {
+			p.every, p.ran = 0, nil
+			if p.again.After(now) {
+				p.again = now
+			}
+			if p.wake != nil && p.wake.since.After(now) {
+				p.wake.since = now
+			}
+		}
+		r.Log.Warn("the clock was set back; heartbeats are planned anew", "by", back)
+	}
+	r.seen = wall
 }
 
 // startLocked begins the beat that is due and moves what caused it.
@@ -229,9 +252,10 @@ func (r *Runner) startLocked(ctx context.Context, s *Settings, a fallback.AgentI
 // that the same beat never posts twice.
 func (p *pulse) planLocked(seed string, a fallback.AgentID, id string, now time.Time) string {
 	if !p.due.After(now) && !p.due.IsZero() {
-		if id == "" {
+		if id == "" && p.due.After(p.last) { // else the clock was set back: this is another beat
 			id = turnID(seed, a, p.due)
 		}
+		p.last = latest(p.last, p.due)
 		p.due, _ = Next(now, p.every, Phase(seed, a, p.every), p.hours)
 	}
 	return id
