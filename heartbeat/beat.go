@@ -339,7 +339,7 @@ func (b *beat) write(ctx context.Context, rep Report) {
 	}
 	b.row.Due = rep.Next
 	if b.row.Due.IsZero() {
-		b.row.Due, _ = Next(b.start, b.c.Every, Phase(b.seed, b.agent, b.c.Every), b.c.Hours)
+		b.row.Due, _ = Next(b.start, b.c.Every, Phase(b.planted(), b.agent, b.c.Every), b.c.Hours)
 	}
 	if err := b.Rows.PutHeartbeat(ctx, b.row); err != nil {
 		b.Log.Error("heartbeat not written down", "agent", b.agent, "err", err)

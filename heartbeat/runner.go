@@ -118,6 +118,14 @@ func (r *Runner) prepare(ctx context.Context) error {
 	return nil
 }
 
+// planted is the seed, "" until Run has read it: a job or a person may want a beat
+// before that.
+func (r *Runner) planted() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.seed
+}
+
 // Reload has new settings looked at now. The slots of an agent move only if its
 // interval or hours did [H3, IL-221].
 func (r *Runner) Reload() { r.nudge() }
