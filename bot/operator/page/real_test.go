@@ -134,7 +134,7 @@ func TestAnOutageIsSeenThroughAndEndedFromThePage(t *testing.T) {
 	p.looksWell("real chat")
 
 	goes("#/now")
-	p.sees("main-vendor/first rests after rate limit.")
+	p.sees("main-vendor/first rests (rate limit) and is asked again with the next message")
 	p.sees("other-vendor/second stands behind it.")
 	p.sees("1 session on a stand-in")
 	p.sees("agent:main:page:direct:main")
@@ -144,6 +144,9 @@ func TestAnOutageIsSeenThroughAndEndedFromThePage(t *testing.T) {
 	goes("#/timeline")
 	p.sees("fell back")
 	p.until(`document.querySelectorAll(".lane .bar.plain").length > 0 && document.querySelectorAll(".lane .bar.stand").length > 0`, "the picture has both models")
+	if !js[bool](p, `[...document.querySelectorAll(".track")].every((t) => [...t.children].every((b) => b.getBoundingClientRect().right <= t.getBoundingClientRect().right + 0.5))`) {
+		t.Error("what happened just now stands outside of the picture")
+	}
 	p.looksWell("real timeline")
 	p.does(chromedp.Click(`//a[normalize-space()="Steps"]`, chromedp.NodeVisible))
 	p.sees("Number of requests has exceeded your limit.")

@@ -14,7 +14,7 @@ var views = []struct {
 }{
 	{"now", "#/now", []string{"stands in for " + claude, "Sessions on a stand-in", "passed over: it rests", "left)", "The gateway refused the token.", "Put a new token at", "2 sessions on a stand-in.", "$3.42", "There is no credential for google", "It is passed over: its credentials rest"}},
 	{"timeline", "#/timeline", []string{"Agent main", "fell back", "returned", "by Bob", "the model that was asked for", "Show older runs"}},
-	{"run", "#/run/01RUN", []string{"refused: too many requests.", "HTTP 429", "req_011CSHoEeqs5C35K2UUqR7Fy", "gpt-5.2 answered.", "number of request tokens"}},
+	{"run", "#/run/01RUN", []string{"refused: too many requests.", "HTTP 429", "req_011CSHoEeqs5C35K2UUqR7Fy", "gpt-5.2 answered.", "number of request tokens", "2 attempts"}},
 	{"sessions", "#/sessions", []string{alice, "stand-in: rate limit", "as selected"}},
 	{"session", "#/session/" + alice, []string{"Another model stands in", "How is the database?", "asked for tools: read", "↪️ Model Fallback"}},
 	{"jobs", "#/jobs", []string{"Morning report", "at 07:30 on weekdays", "All models failed (2)", "Its model is not allowed any more", "heartbeat of main", "8 times", "HEARTBEAT.md is empty"}},

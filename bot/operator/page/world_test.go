@@ -106,12 +106,21 @@ func (d *fake) timeline(r *http.Request) operator.Timeline {
 		return operator.Interval{Model: model, From: part(a), To: part(b), Turns: int(100 * (b - a)), Reason: reason}
 	}
 	all := []operator.Interval{span(claude, "", 0, .42), span(gpt, "rate_limit", .42, .5), span(claude, "", .5, .8), span("", "timeout", .8, .83), span(gpt, "overloaded", .83, 1)}
-	return operator.Timeline{From: from, To: to, Agents: []operator.AgentTimeline{{Agent: "main", Intervals: all}},
+	return operator.Timeline{From: from, To: to, Agents: []operator.AgentTimeline{{Agent: "main", Intervals: bare(all)}},
 		Sessions: []operator.SessionTimeline{{Session: alice + d.evil, Agent: "main", Intervals: all}, {Session: "agent:main:discord:channel:1199", Agent: "main", Intervals: all[:3]}},
 		Switches: []operator.Switch{
 			{At: part(.83), Session: alice, Agent: "main", Kind: "fallback", From: claude, To: gpt, Reason: "overloaded", Run: "01RUN"},
 			{At: part(.5), Session: alice, Agent: "main", Kind: "recovered", From: gpt, To: claude, Run: "02RUN"},
 			{At: part(.45), Session: "agent:main:discord:channel:1199", Agent: "main", Kind: "chosen", From: claude, To: gemini, By: "Bob" + d.evil, Run: "03RUN"}}}
+}
+
+// bare are stretches as the API gives them for agents: without reasons.
+func bare(all []operator.Interval) (list []operator.Interval) {
+	for _, i := range all {
+		i.Reason = ""
+		list = append(list, i)
+	}
+	return list
 }
 
 func (d *fake) sessions(r *http.Request) operator.Sessions {
@@ -179,7 +188,7 @@ func (d *fake) calendar() operator.Calendar {
 }
 
 func (d *fake) heartbeats() operator.Heartbeats {
-	return operator.Heartbeats{Heartbeats: []operator.Heartbeat{{Agent: "main", Every: "30m", Due: d.in(12 * time.Minute), Last: d.in(-18 * time.Minute), Status: "skipped", Says: "HEARTBEAT.md is empty, so no model was asked.", Goes: "to the direct chat with Alice", PerDay: 34}}}
+	return operator.Heartbeats{Heartbeats: []operator.Heartbeat{{Agent: "main", Every: "30m", Due: d.in(12 * time.Minute), Last: d.in(-18 * time.Minute), Status: "skipped", Says: "HEARTBEAT.md is empty, so no model was asked.", Goes: "what it says goes to the direct chat with Alice", PerDay: 34}}}
 }
 
 func (d *fake) cost(by string) operator.Cost {

@@ -24,7 +24,7 @@ export function draw({ jobs, calendar, beats }, ctx) {
     panel("Heartbeats", table("Heartbeats", [
       ["Agent", (b) => b.agent], ["State", (b) => date(b.runningSince) ? pill("ok", "runs") : b.off ? pill("off", "switched off") : b.every ? pill("on", "every " + b.every) : pill("none", "no interval")],
       ["Next", (b) => b.off ? "–" : at(b.due)], ["Last", (b) => date(b.last) ? [since(b.last), " ", pill(b.status), b.says ? h("div", { class: "small" }, b.says) : null] : "never"], ["Model", (b) => model(b.model)],
-      ["Goes to", (b) => b.goes], ["Actions", (b) => beatActions(b, ctx)],
+      ["Where it goes", (b) => b.goes], ["Actions", (b) => beatActions(b, ctx)],
     ], beats, "No agent has a heartbeat.", (b) => b.agent)),
     panel("The next seven days", agenda(calendar)),
   ];
@@ -57,7 +57,7 @@ function beatActions(b, ctx) {
   const beaten = (told) => `Heartbeat of ${b.agent}: ${told.says || name(told.status)}${told.text ? " It said: " + told.text : ""}`;
   return h("span", { class: "actions" },
     act("run", "Try", `Try the heartbeat of ${b.agent}?`, "A model is asked, which may cost money, and you see what it would say. Nothing is posted or kept.", { trial: true }, beaten),
-    act("run", "Run now", `Run the heartbeat of ${b.agent} now?`, `It runs as if it were due. Its answer goes to ${b.goes}.`, {}, beaten),
+    act("run", "Run now", `Run the heartbeat of ${b.agent} now?`, `It runs as if it were due: ${b.goes}.`, {}, beaten),
     b.off ? act("enable", "Enable", `Enable the heartbeat of ${b.agent}?`, "Its schedule runs again.", undefined, () => `The heartbeat of ${b.agent} is enabled.`)
       : act("disable", "Disable", `Disable the heartbeat of ${b.agent}?`, "Its schedule stops until it is enabled, also over restarts.", undefined, () => `The heartbeat of ${b.agent} is disabled.`));
 }

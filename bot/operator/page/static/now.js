@@ -70,7 +70,7 @@ function says(a) {
   if (a.standing === "degraded") return [who, ": ", model(a.answers), " stands in for ", model(primary), why];
   if (probed(a)) {
     const behind = a.chain.find((c) => c.position > 1 && c.do !== "skip");
-    return [who, ": ", model(primary), ` rests${a.chain[0].reason ? " after " + name(a.chain[0].reason) : ""}. The next message that may looks whether it is back`, behind ? ["; ", model(behind.model), " stands behind it."] : "."];
+    return [who, ": ", model(primary), ` rests${a.chain[0].reason ? " (" + name(a.chain[0].reason) + ")" : ""} and is asked again with the next message`, behind ? ["; ", model(behind.model), " stands behind it."] : "."];
   }
   return [who, ": ", model(a.answers || primary), " answers."];
 }
@@ -92,7 +92,7 @@ function candidate(c, a, ctx) {
     : c.do === "skip" ? pill("failed", "passed over: " + (whys[c.why] || name(c.why || c.reason)), "bad")
     : c.do === "probe" ? pill("probe", "asked again with the next message") : pill("none", c.position === 1 ? "would answer" : "next in line");
   const rests = c.credentials.some((k) => k.state !== "usable");
-  return h("li", { class: "candidate" + (answers ? c.position > 1 ? " stands" : " answers" : ""), key: c.model },
+  return h("li", { class: "candidate" + (answers ? c.position > 1 || c.do === "probe" ? " stands" : " answers" : ""), key: c.model },
     h("div", { class: "line" }, h("span", { class: "place", "aria-hidden": "true" }, c.position), model(c.model), state, date(c.until) ? until(c.until) : null),
     // What the sign says already is not said again.
     c.do === "try" ? null : h("p", {}, sentence(c.says.replace(/^is passed over: /, ""))),

@@ -13,10 +13,11 @@ export function lanes(list, from, to, describe, onpick) {
 }
 
 function bar(i, from, to, onpick) {
-  const left = place(i.from, from, to), right = place(i.to, from, to);
+  // A moment is seen, too, also one that is just now.
+  const wide = Math.max(0.6, place(i.to, from, to) - place(i.from, from, to)), left = Math.min(place(i.from, from, to), 100 - wide);
   const kind = !i.model ? "none" : i.reason ? "stand" : "plain";
   const says = `${i.model || "no model answered"}, ${clock(i.from)} to ${clock(i.to)}, ${many(i.turns, "turn")}${i.reason ? ", " + name(i.reason) : ""}`;
-  return h("span", { class: "bar " + kind, title: says, vars: { "--at": left + "%", "--wide": Math.max(0.4, right - left) + "%" }, onclick: onpick ? () => onpick(i) : null });
+  return h("span", { class: "bar " + kind, title: says, vars: { "--at": left + "%", "--wide": wide + "%" }, onclick: onpick ? () => onpick(i) : null });
 }
 
 function axis(from, to) {
@@ -28,6 +29,16 @@ function axis(from, to) {
 // legend says what bars mean.
 export function legend() {
   return h("p", { class: "legend" }, h("span", { class: "bar plain" }), "the model that was asked for ", h("span", { class: "bar stand" }), "a stand-in ", h("span", { class: "bar none" }), "no model answered");
+}
+
+// reasoned gives an agent's stretches the reasons of its sessions' ones: a model
+// that stood in for a session stood in.
+export function reasoned(agent, sessions) {
+  const stood = sessions.filter((s) => s.agent === agent.agent).flatMap((s) => s.intervals).filter((i) => i.model && i.reason);
+  return agent.intervals.map((i) => {
+    const one = i.reason ? null : stood.find((s) => s.model === i.model && date(s.from) <= date(i.to) && date(s.to) >= date(i.from));
+    return one ? { ...i, reason: one.reason } : i;
+  });
 }
 
 // byModel makes a lane of each model of an agent, those that answered most first.

@@ -45,11 +45,13 @@ export async function load(ctx, signal) {
 
 export function draw(run) {
   const start = date(run.began);
+  // The log's records say once more what the steps have said, in its own words.
+  const told = run.steps.filter((s) => s.what !== "decision"), logged = run.steps.filter((s) => s.what === "decision");
   return [
     h("p", { class: "back" }, h("a", { href: to(["timeline"]) }, "← Timeline")),
     facts([["Outcome", pill(run.outcome)], ["Kind", run.kind], ["Session", sessionLink(run.session)], ["Agent", run.agent], ["Requested", model(run.requested)], ["Answered by", model(run.answered)],
-      ["First failure", name(run.reason)], ["Began", at(run.began, true)], ["Took", length(run.tookMs)], ["Tried", `${many(run.attempts, "attempt")}, ${many(run.skips, "model")} passed over, ${many(run.probes, "probe")}`]]),
-    panel("Steps", h("ol", { class: "story" }, run.steps.map((s) => step(s, start))), run.steps.length ? null : h("p", { class: "empty" }, "Nothing is on record of this run any more.")),
+      ["First failure", name(run.reason)], ["Began", at(run.began, true)], ["Took", length(run.tookMs)], ["Tried", [many(run.attempts, "attempt"), run.skips && many(run.skips, "model") + " passed over", run.probes && many(run.probes, "probe")].filter(Boolean).join(", ")]]),
+    panel("Steps", h("ol", { class: "story" }, told.map((s) => step(s, start))), logged.length ? h("details", {}, h("summary", {}, "As the log has it"), h("ol", { class: "story" }, logged.map((s) => step(s, start)))) : null, run.steps.length ? null : h("p", { class: "empty" }, "Nothing is on record of this run any more.")),
   ];
 }
 
@@ -60,5 +62,5 @@ function step(s, start) {
       s.model ? model(s.model) : null, s.credential ? h("small", { class: "key" }, s.credential) : null, s.tookMs ? h("small", {}, length(s.tookMs)) : null, s.probe ? h("small", {}, s.probe + " probe") : null),
     h("p", {}, s.text),
     h("p", { class: "small" }, [name(s.reason), s.status && "HTTP " + s.status, s.code, s.request && "vendor's request id " + s.request, s.by && "by " + s.by + (s.command ? " with " + s.command : "")].filter(Boolean).join(" · "), date(s.until) ? [s.reason ? " · " : "", until(s.until)] : null),
-    s.detail ? h("pre", { tabindex: "0", role: "group", "aria-label": "What the vendor said" }, s.detail) : null);
+    s.detail && !s.text.includes(s.detail) ? h("pre", { tabindex: "0", role: "group", "aria-label": "What the vendor said" }, s.detail) : null);
 }

@@ -3,7 +3,7 @@ import { h } from "./dom.js";
 import { get } from "./api.js";
 import { at, many, name, date } from "./words.js";
 import { panel, table, pill, model, sessionLink, runLink, filters, field, select, agentChoice, to } from "./parts.js";
-import { lanes, legend, byModel } from "./picture.js";
+import { lanes, legend, byModel, reasoned } from "./picture.js";
 import { runFilters, runTable, loadRuns } from "./runs.js";
 
 export const title = "Timeline";
@@ -36,7 +36,7 @@ export function draw({ time, runs, hours }, ctx) {
     h("p", { class: "steps" }, h("a", { href: shift(-1) }, "← Earlier"), " ", at(time.from), " to ", at(time.to), " ",
       q.to ? [h("a", { href: shift(1) }, "Later →"), " ", h("a", { href: to(["timeline"], { ...q, to: "" }) }, "Now")] : null),
     time.agents.map((a) => h("section", { class: "panel", "aria-label": "Agent " + a.agent, key: "agent " + a.agent }, h("h2", {}, "Agent " + a.agent),
-      a.intervals.length ? lanes(byModel(a.intervals), from, end, (l) => `${l.label}: ${many(l.turns, "turn")} in ${many(l.intervals.length, "stretch", "stretches")}`) : h("p", { class: "empty" }, "Nobody asked it anything in this time."),
+      a.intervals.length ? lanes(byModel(reasoned(a, time.sessions)), from, end, (l) => `${l.label}: ${many(l.turns, "turn")} in ${many(l.intervals.length, "stretch", "stretches")}`) : h("p", { class: "empty" }, "Nobody asked it anything in this time."),
       a.intervals.length ? legend() : null)),
     time.agents.length ? null : h("p", { class: "empty" }, "Nothing was asked in this time."),
     time.sessions.length ? panel("Sessions", lanes(sessions.map((s) => ({ key: s.session, session: s.session, label: sessionLink(s.session), intervals: s.intervals })), from, end,
