@@ -101,16 +101,24 @@ func (s *Scheduler) postWebhook(ctx context.Context, c WebhookCall) error {
 		return err
 	}
 	defer answer.Body.Close()
-	said, _ := io.ReadAll(io.LimitReader(answer.Body, 200))
+	said := c.heard(answer.Body)
 	switch code := answer.StatusCode; {
 	case code/100 == 2:
 		return nil
 	case code/100 == 3:
 		return fmt.Errorf("%w: it answers %s and redirects are not followed; name the final URL", errForGood, answer.Status)
 	case code/100 == 4 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests:
-		return fmt.Errorf("%w: it answers %s %s", errForGood, answer.Status, oneLine(string(said)))
+		return fmt.Errorf("%w: it answers %s %s", errForGood, answer.Status, said)
 	}
-	return fmt.Errorf("it answers %s %s", answer.Status, oneLine(string(said)))
+	return fmt.Errorf("it answers %s %s", answer.Status, said)
+}
+
+// heard is the beginning of what an answer says, without the token, which some
+// receivers repeat [I12]. It is cut last: half a token is a secret too.
+func (c WebhookCall) heard(body io.Reader) string {
+	text, _ := io.ReadAll(io.LimitReader(body, 4<<10))
+	said := oneLine(provider.RedactThese(string(text), []provider.Key{c.Token}))
+	return cut(said, 200)
 }
 
 // hostOf is a URL for people: without the path, which may hold a secret.
