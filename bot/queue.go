@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"standin/bot/policy"
+	"standin/bot/tools"
 	"standin/channels"
 	"standin/fallback"
 )
@@ -65,8 +66,9 @@ func (b *Bot) gather(ctx context.Context, r *request) {
 
 // steer gives what people have written in the running turn's own place
 // meanwhile, for the turn to take in before it goes on; "" for nothing. The turn
-// answers these messages too [S24].
-func (b *Bot) steer(ctx context.Context, r *request) string {
+// answers these messages too [S24], with the rights of whom it began with: words of
+// others take the owner's tools away.
+func (b *Bot) steer(ctx context.Context, cfg *Config, r *request, used fallback.Tools) string {
 	if _, waiting := b.lanes.Depth(r.row.Session); waiting == 0 || r.ambient {
 		return ""
 	}
@@ -79,7 +81,19 @@ func (b *Bot) steer(ctx context.Context, r *request) string {
 		r.text = policy.Joined([]string{r.text, w.prompt()})
 		said = append(said, w.prompt())
 	})
+	if box, ok := used.(*tools.Box); ok && len(said) > 0 && b.joined(ctx, cfg, r) {
+		box.At.Tainted, box.At.Taint = true, ""
+	}
 	return policy.Joined(said)
+}
+
+// joined tells whether a turn of several messages holds words of others than the
+// person whose rights it has, the owner's apart [R71].
+func (b *Bot) joined(ctx context.Context, cfg *Config, r *request) bool {
+	return slices.ContainsFunc(r.with, func(row Accepted) bool {
+		same := row.In.To.Channel == r.row.In.To.Channel && row.In.From.ID == r.row.In.From.ID
+		return !same && !b.owns(ctx, cfg, row.In)
+	})
 }
 
 // alone tells of requests that no other may be answered with.

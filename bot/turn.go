@@ -64,7 +64,7 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 	prompt := files.with(r.prompt(), turn)
 	around := b.surround(ctx, cfg, r, prompt)
 	t := Turn{Session: r.row.Session, Agent: r.row.Agent, Kind: fallback.Chat, Text: around.text,
-		in: &in, rows: r.ids(), tainted: around.others || files.foreign(), before: around.before, images: files.images,
+		in: &in, rows: r.ids(), tainted: around.others || files.foreign() || b.joined(ctx, cfg, r), before: around.before, images: files.images,
 		own: r.own, Model: r.own.model}
 	ask, sess, err := b.ask(ctx, cfg, turn, t)
 	ask.NoProbe, ask.Wordless, ask.Profile = r.noProbe, files.wordless, r.own.profile
@@ -78,8 +78,9 @@ func (b *Bot) converse(ctx context.Context, cfg *Config, turn string, r *request
 		r.draft = d
 		defer func() { d.end(out != nil) }()
 		ask.OnText, ask.OnDiscard, ask.OnRound = d.text, d.discard, d.round
-		ask.Steer = func() string { return b.steer(ctx, r) }
+		ask.Steer = func() string { return b.steer(ctx, cfg, r, ask.Tools) }
 		out, err = b.think(ctx, cfg, t, sess, &ask)
+		e.Entries[0].Others = e.Entries[0].Others || b.joined(ctx, cfg, r) // it may have taken in more
 		if errors.Is(context.Cause(ctx), errStopped) {
 			out, err = nil, errStopped // an answer that crosses the /stop is too late
 		}
