@@ -204,7 +204,7 @@ func (d *fake) budgets() operator.Budgets {
 }
 
 func (d *fake) outages() operator.Outages {
-	return operator.Outages{Outages: []operator.Outage{{ID: "primary-rate-limit", Title: "The primary is rate limited" + d.evil, Story: "The vendor of the first model answers 429 for twenty minutes."}, {ID: "all-down", Title: "Everything is down", Story: "No vendor answers for an hour."}}}
+	return operator.Outages{Outages: []operator.Outage{{ID: "primary-rate-limit", Title: "The primary is rate-limited for half an hour, and then for another" + d.evil, Story: "The vendor of the first model answers 429 for twenty minutes."}, {ID: "all-down", Title: "Everything is down", Story: "No vendor answers for an hour."}}}
 }
 
 func (d *fake) rehearsed(outage string) operator.Rehearsed {

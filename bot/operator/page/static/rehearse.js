@@ -2,7 +2,7 @@
 // now. Nobody is asked and nothing is written.
 import { h } from "./dom.js";
 import { get, send } from "./api.js";
-import { length, name, many, date, at } from "./words.js";
+import { length, name, many, date, at, sentence } from "./words.js";
 import { panel, pill, model, field, select, agentChoice } from "./parts.js";
 
 export const title = "Rehearse";
@@ -96,7 +96,7 @@ function explainForm(ctx, mine) {
 function explained(x) {
   const s = x.simulation;
   return h("div", { key: "explained" },
-    h("p", {}, model(x.selected), " is meant to answer: ", x.chosen, ". ", x.policy),
+    h("p", {}, model(x.selected), " is meant to answer: ", x.chosen, ". ", sentence(x.policy)),
     x.standsIn ? h("p", {}, model(x.standsIn.model), ` stands in (${name(x.standsIn.reason)}) since `, at(x.standsIn.since), ".") : null,
     h("ol", { class: "story" }, (x.candidates || []).map((c) => h("li", { class: "step" },
       h("div", { class: "line" }, pill(c.do === "skip" ? "skipped" : c.do === "probe" ? "probe" : "ok", { try: "would be asked", probe: "would be probed", skip: "passed over: " + name(c.why) }[c.do]), model(c.model), date(c.until) ? h("small", {}, "until ", at(c.until)) : null),
