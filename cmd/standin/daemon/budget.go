@@ -21,13 +21,30 @@ type BudgetNews struct {
 // budgetWatch tells the operator of budgets that fill up, once for each share and
 // period, also over restarts and however many turns cross it at once [IL-220].
 type budgetWatch struct {
-	db     *store.DB
+	books  budgetBooks
 	budget func() []fallback.Cap
 	now    func() time.Time
 	tell   func(BudgetNews)
 	failed func(error)
 
 	wake chan struct{}
+	told map[string]toldOf // by budget; run's own
+}
+
+// budgetBooks is what the watch asks of the store.
+type budgetBooks interface {
+	Spent(ctx context.Context, c fallback.Cap, from time.Time) (fallback.Spent, error)
+	Tell(ctx context.Context, budget string, start time.Time, shares []int, at time.Time) (fresh []int, err error)
+}
+
+var _ budgetBooks = (*store.DB)(nil)
+
+// toldOf is what a budget was like when its news were told last: a look after
+// each call must not be a write after each call.
+type toldOf struct {
+	start  int64 // ms
+	raised float64
+	shares int
 }
 
 // Record implements fallback.Journal: a call that cost something is a reason to
@@ -65,7 +82,7 @@ func (w *budgetWatch) look(ctx context.Context) error {
 			continue
 		}
 		start, _ := c.Bounds(now)
-		spent, err := w.db.Spent(ctx, c, start)
+		spent, err := w.books.Spent(ctx, c, start)
 		if err != nil {
 			return err
 		}
@@ -73,10 +90,15 @@ func (w *budgetWatch) look(ctx context.Context) error {
 		if len(reached) == 0 {
 			continue
 		}
-		fresh, err := w.db.Tell(ctx, c.Name, start, reached, now)
+		is := toldOf{start.UnixMilli(), spent.Raised, len(reached)}
+		if w.told[c.Name] == is {
+			continue
+		}
+		fresh, err := w.books.Tell(ctx, c.Name, start, reached, now)
 		if err != nil {
 			return err
 		}
+		w.told[c.Name] = is
 		if n := len(fresh); n > 0 {
 			share := fresh[n-1]
 			w.tell(BudgetNews{Cap: c, Spent: spent, Share: share, Text: bot.SayBudgetNews(c, spent, share, now), Start: start})
@@ -88,7 +110,7 @@ func (w *budgetWatch) look(ctx context.Context) error {
 // newWatch wires the watch over budgets.
 func (a *App) newWatch() *budgetWatch {
 	return &budgetWatch{
-		db: a.DB, now: a.parts.Now, wake: make(chan struct{}, 1),
+		books: a.DB, now: a.parts.Now, wake: make(chan struct{}, 1), told: map[string]toldOf{},
 		budget: func() []fallback.Cap { return a.current.Load().Fallback.Budgets },
 		tell: func(n BudgetNews) {
 			a.parts.Log.Warn("budget", "name", n.Cap.Name, "percent", n.Share, "spent", n.Spent.USD, "limit", n.Cap.Allowed(n.Spent), "text", n.Text)
@@ -104,7 +126,10 @@ func (a *App) newWatch() *budgetWatch {
 func (a *App) startWatch(ctx context.Context) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
-	a.watch.wake <- struct{}{}
+	select {
+	case a.watch.wake <- struct{}{}:
+	default: // something was recorded before
+	}
 	go func() { defer close(ended); a.watch.run(ctx) }()
 	a.onStop("budgets", func(context.Context) error { stop(); <-ended; return nil })
 }
