@@ -45,6 +45,9 @@ func (d *DB) Prune(ctx context.Context, now time.Time, keep Retention) (deleted 
 		// A reminder goes with its one run, so nobody shortens its log [R70].
 		sweep(keep.Ledger, `DELETE FROM runs WHERE seq IN (SELECT seq FROM runs WHERE ended > 0 AND ended < ? AND delivering = 0
 			AND job NOT IN (SELECT id FROM jobs) LIMIT ?)`),
+		sweep(keep.Steps, `DELETE FROM run_log WHERE seq IN (SELECT seq FROM run_log WHERE began < ? LIMIT ?)`),
+		sweep(keep.Steps, `DELETE FROM stretches WHERE id IN (SELECT id FROM stretches WHERE ended < ? LIMIT ?)`),
+		sweep(keep.Ledger, `DELETE FROM operator_acts WHERE id IN (SELECT id FROM operator_acts WHERE at < ? LIMIT ?)`),
 		sweep(keep.Ledger, `DELETE FROM ledger WHERE id IN (SELECT id FROM ledger WHERE at < ? LIMIT ?)`),
 		sweep(keep.Ledger, `DELETE FROM ledger_hours WHERE (hour, purpose, agent, provider, model, job) IN
 			(SELECT hour, purpose, agent, provider, model, job FROM ledger_hours WHERE hour < ? LIMIT ?)`),

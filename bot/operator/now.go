@@ -68,21 +68,25 @@ func (s *Server) viewAgent(ctx context.Context, cfg *bot.Config, a fallback.Agen
 		return out, vendors.err
 	}
 	out.Strict = plan.Plan.Strict || len(plan.Candidates) == 1
+	look := "" // the first that rests but may be looked at
 	for i, c := range plan.Candidates {
 		view := vendors.candidate(i+1, c, now)
 		switch {
-		case c.Verdict.Do == fallback.Skip:
-		case out.Answers == "":
-			out.Answers = view.Model
-			out.Standing = channels.Degraded
+		case c.Verdict.Do == fallback.Try && out.Answers == "":
+			out.Answers, out.Standing = view.Model, channels.Degraded
 			if i == 0 {
 				out.Standing = channels.Healthy
 			}
+		case c.Verdict.Do == fallback.Probe && look == "":
+			look = view.Model
 		}
-		if i == 0 && c.Verdict.Do == fallback.Skip {
+		if i == 0 && c.Verdict.Do != fallback.Try {
 			out.Why = view.Says
 		}
 		out.Chain = append(out.Chain, view)
+	}
+	if out.Answers == "" {
+		out.Answers = look // when all rest, one of them may still be asked
 	}
 	return out, nil
 }
@@ -153,7 +157,11 @@ func (v *vendors) candidate(position int, c fallback.Candidacy, now time.Time) C
 		}
 	case fallback.Probe:
 		out.Reason, out.Until = string(c.Verdict.Reason), until
-		out.Says = "rests, and may be asked once to see whether it is back"
+		out.Says = "rests (" + bot.Word(c.Verdict.Reason) + ")"
+		if !until.IsZero() {
+			out.Says += " until " + bot.Clock(until, now)
+		}
+		out.Says += ", and may be asked once to see whether it is back"
 	default:
 		out.Says = "would be asked"
 		if position == 1 {
