@@ -37,17 +37,18 @@ var rooms = map[string][]string{
 	"bot/tools":                                    {"bot/netguard", "fallback", "fallback/provider", "channels"},
 	"bot/netguard":                                 {},
 	"bot/mcp":                                      {"bot/tools", "fallback/provider"},
+	"bot/incidents":                                {"bot/netguard", "channels", "fallback/provider"},
 	"bot/operator":                                 {"bot", "bot/operator/page", "fallback", "fallback/provider", "channels"},
 	"bot/operator/page":                            {},
 	"cronjobs":                                     {"bot", "bot/netguard", "bot/tools", "fallback", "fallback/provider", "channels"},
 	"heartbeat":                                    {"bot", "bot/policy", "fallback", "fallback/provider", "channels"},
 	// Rows of their types, nothing else of theirs.
-	"store": {"bot", "bot/policy", "channels", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "heartbeat"},
+	"store": {"bot", "bot/incidents", "bot/policy", "channels", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "heartbeat"},
 	// Run by hand, imported by nobody; measurements put the daemon before the stand-ins.
 	"scripts": {"bot", "fallback", "store", "channels/slack/slacktest", "fallback/provider", "fallback/provider/providertest"},
 	// The parts of the daemon, which only cmd/standin puts together.
-	"cmd/standin/config":   {"bot", "bot/mcp", "bot/operator", "bot/policy", "bot/tools", "channels", "channels/discord", "channels/slack", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "heartbeat"},
-	"cmd/standin/daemon":   {"bot", "bot/mcp", "bot/operator", "bot/operator/page", "bot/tools", "channels", "channels/discord", "channels/slack", "cmd/standin/config", "cmd/standin/takeover", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "heartbeat", "store"},
+	"cmd/standin/config":   {"bot", "bot/incidents", "bot/mcp", "bot/operator", "bot/policy", "bot/tools", "channels", "channels/discord", "channels/slack", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "heartbeat"},
+	"cmd/standin/daemon":   {"bot", "bot/incidents", "bot/mcp", "bot/operator", "bot/operator/page", "bot/tools", "channels", "channels/discord", "channels/slack", "cmd/standin/config", "cmd/standin/takeover", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "heartbeat", "store"},
 	"cmd/standin/doctor":   {"bot", "channels/discord", "channels/slack", "cmd/standin/config", "cmd/standin/openclaw", "cmd/standin/takeover", "fallback", "fallback/provider", "store"},
 	"cmd/standin/openclaw": {"cmd/standin/config", "fallback/provider"},
 	"cmd/standin/takeover": {"fallback", "fallback/auth/legacy", "store"},
