@@ -186,13 +186,9 @@ func (n *normaliser) delivery(p map[string]any) {
 		}
 		n.move(from.in, "bestEffortDeliver", from.name+"bestEffortDeliver", d, "bestEffort", "delivery.bestEffort")
 	}
-	if v, there := t["notify"]; there {
-		delete(t, "notify")
-		if v == true {
-			if _, set := d["mode"]; !set {
-				d["mode"] = string(Announce)
-			}
-			n.note("notify", "delivery.mode announce")
+	for _, from := range []map[string]any{p, t} {
+		if from != nil { // a channel by the name of its provider
+			n.move(from, "provider", "provider", d, "channel", "delivery.channel")
 		}
 	}
 	if made && len(d) > 0 {

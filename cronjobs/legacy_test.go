@@ -14,8 +14,8 @@ func TestOlderSpellings(t *testing.T) {
 		j.Delivery == nil || j.Delivery.Mode != Announce || j.Delivery.Channel != "slack" || j.Delivery.To != "channel:C1" || j.Target != Isolated || !j.FailureAlert.Off || len(notes) == 0 {
 		t.Errorf("%+v, %v, %v", j, notes, err)
 	}
-	j, _, err = Decode([]byte(`{"name": "old", "schedule": {"atMs": 1790000000000}, "payload": {"text": "look"}, "notify": true}`))
-	if err != nil || j.Schedule.Kind != KindAt || j.Schedule.At != "1790000000000" || j.Payload.Kind != SystemEvent || j.Target != Main || j.Delivery.Mode != Announce {
+	j, _, err = Decode([]byte(`{"name": "old", "schedule": {"atMs": 1790000000000}, "payload": {"text": "look"}}`))
+	if err != nil || j.Schedule.Kind != KindAt || j.Schedule.At != "1790000000000" || j.Payload.Kind != SystemEvent || j.Target != Main || j.Delivery != nil {
 		t.Errorf("%+v, %v", j, err)
 	}
 	j, _, err = Decode([]byte(`{"name": "strict", "schedule": "0 9 * * *", "payload": {"kind": "agentTurn", "message": "x", "fallbacks": []}}`))

@@ -48,7 +48,7 @@ func (c doctorCmd) Run(w world) error {
 		return misuse{"--lint and --json print the same in two ways: leave one of them out"}
 	}
 	path, _ := config.Find(c.Config, c.dir(w), w.getenv)
-	e := doctor.Exam{Dir: c.dir(w), Config: path, Getenv: w.getenv, Online: c.Online, Fix: c.Fix, From: c.Import, Who: whoami(w), Now: time.Now()}
+	e := doctor.Exam{Dir: c.dir(w), Config: path, Getenv: w.getenv, Online: c.Online, Fix: c.Fix, From: c.Import, Who: whoami(w), Now: time.Now(), Extras: []doctor.Extra{w.olderJobs}}
 	r, err := e.Examine(w.ctx)
 	if err != nil {
 		return err
