@@ -72,9 +72,10 @@ func newTraces(to TraceSettings, version string, log *slog.Logger) *traces {
 	return t
 }
 
-// step keeps an attempt until its run is over.
+// step keeps an attempt until its run is over. A try of a credential is no run:
+// nobody would end it.
 func (t *traces) step(s fallback.Step) {
-	if t == nil || s.Attempt == nil {
+	if t == nil || s.Attempt == nil || s.Kind == fallback.ProbeRun {
 		return
 	}
 	t.mu.Lock()
