@@ -115,8 +115,7 @@ func (d *DB) StandIns(ctx context.Context, limit int) (list []SessionState, coun
 }
 
 // Forget drops a session with its transcript, its choice and the files that were
-// sent in it. One that a message
-// waits for stays, and gone is false.
+// sent in it. One that a message waits for stays, and gone is false.
 func (d *DB) Forget(ctx context.Context, s fallback.SessionID, now time.Time) (gone bool, err error) {
 	sess, err := d.Session(ctx, s)
 	if err != nil || sess.Epoch == "" {
