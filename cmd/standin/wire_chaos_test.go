@@ -258,23 +258,26 @@ func TestAThousandMessagesInBadWeatherOnSlack(t *testing.T) {
 
 // Discord cuts and closes its gateway, forgets sessions, repeats events, limits,
 // and loses the answers to posts that had their effect.
-func TestAHundredMessagesInBadWeatherOnDiscord(t *testing.T) {
-	for _, streaming := range []string{"off", "partial"} {
-		t.Run(streaming, func(t *testing.T) {
+func TestAThousandMessagesInBadWeatherOnDiscord(t *testing.T) {
+	for _, c := range []struct {
+		streaming   string
+		rooms, each int
+	}{{"off", 10, 10}, {"partial", 50, 20}} { // with drafts, and a restart
+		t.Run(c.streaming, func(t *testing.T) {
 			w := newWire(t)
 			asked := w.echo()
 			alice := w.discord.Person("alice")
 			guild := w.discord.NewGuild("workshop")
-			rooms := make([]*discordtest.Channel, 10)
+			rooms := make([]*discordtest.Channel, c.rooms)
 			for i := range rooms {
 				rooms[i] = guild.NewChannel(fmt.Sprint("room-", i))
 			}
 			said, met := 0, map[string]int{}
 			var last *discordtest.Message
-			block := fmt.Sprintf("\nchannels: {slack: {enabled: false}, discord: {apiUrl: DISCORD, ackReaction: '', streaming: '%s', guilds: {\"%s\": {}}}}\n", streaming, guild.ID)
+			block := fmt.Sprintf("\nchannels: {slack: {enabled: false}, discord: {apiUrl: DISCORD, ackReaction: '', streaming: '%s', guilds: {\"%s\": {}}}}\n", c.streaming, guild.ID)
 			w.serve(block)
 			w.ready("discord")
-			w.weather(crowd{rooms: 10, each: 10, asked: asked, restart: streaming == "partial",
+			w.weather(crowd{rooms: c.rooms, each: c.each, asked: asked, restart: c.streaming == "partial",
 				say: func(room int, text string) {
 					last = w.discord.Say(alice, rooms[room], w.discord.Bot.Mention()+" "+text)
 				},
@@ -287,10 +290,10 @@ func TestAHundredMessagesInBadWeatherOnDiscord(t *testing.T) {
 				trouble: func(dice *rand.Rand) {
 					did := func(what string) { met[what]++ }
 					switch said++; {
-					case said == 30 || said == 80:
+					case said%150 == 30 || said%150 == 80:
 						w.discord.Drop()
 						did("drops")
-					case said == 45:
+					case said%300 == 45:
 						w.discord.AskToReconnect()
 						did("reconnects")
 					case dice.IntN(6) == 0:
