@@ -47,7 +47,7 @@ var rooms = map[string][]string{
 	// Run by hand, imported by nobody; measurements put the daemon before the stand-ins.
 	"scripts": {"bot", "fallback", "store", "channels/slack/slacktest", "fallback/provider", "fallback/provider/providertest"},
 	// The parts of the daemon, which only cmd/standin puts together.
-	"cmd/standin/config":   {"bot", "bot/incidents", "bot/mcp", "bot/operator", "bot/policy", "bot/tools", "channels", "channels/discord", "channels/slack", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "heartbeat"},
+	"cmd/standin/config":   {"bot", "bot/incidents", "bot/netguard", "bot/mcp", "bot/operator", "bot/policy", "bot/tools", "channels", "channels/discord", "channels/slack", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "heartbeat"},
 	"cmd/standin/daemon":   {"bot", "bot/incidents", "bot/mcp", "bot/operator", "bot/operator/page", "bot/tools", "channels", "channels/discord", "channels/slack", "cmd/standin/config", "cmd/standin/takeover", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "heartbeat", "store"},
 	"cmd/standin/doctor":   {"bot", "channels/discord", "channels/slack", "cmd/standin/config", "cmd/standin/openclaw", "cmd/standin/takeover", "fallback", "fallback/provider", "store"},
 	"cmd/standin/openclaw": {"cmd/standin/config", "fallback/provider"},

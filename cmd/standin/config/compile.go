@@ -134,6 +134,7 @@ func (c *compiler) compile() *Compiled {
 	c.readHeartbeats(out)
 	c.readBudgets(out)
 	out.Cron = c.readCron()
+	c.readOperators(out)
 	out.Gateway = c.doc.Gateway.settings(out.Accounts)
 	out.Operator = c.readOperator(out.Accounts)
 	out.Plans = plansOf(f, &b, c.doc)

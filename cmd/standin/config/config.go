@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"standin/bot"
+	"standin/bot/incidents"
 	"standin/bot/mcp"
 	"standin/bot/operator"
 	"standin/cronjobs"
@@ -63,6 +64,8 @@ type Compiled struct {
 	Voice Voice
 	// Servers are those of the Model Context Protocol, by name.
 	Servers []mcp.Server
+	// Operators says who is told of what goes wrong.
+	Operators incidents.Settings
 	// Plans says for each agent, in the order of the file, what it would do.
 	Plans []AgentPlan
 }
