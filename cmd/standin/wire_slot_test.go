@@ -86,28 +86,31 @@ func TestTheNoticeOfAQueuedTurn(t *testing.T) {
 // An answer that people saw grow gives way to the notice: the half above it goes,
 // and the whole stands below [N19, N31, SL25].
 func TestTheNoticeStandsAboveAnAnswerThatWasSeenToGrow(t *testing.T) {
-	grow := providertest.Answer("It grows, word by word, for a while.").Pace(60 * time.Millisecond)
-	t.Run("slack", func(t *testing.T) {
-		w := newWire(t)
-		w.serve(fmt.Sprintf("\nchannels: {discord: {enabled: false}, slack: {apiUrl: SLACK, allowFrom: [%s]}}\n", slacktest.Alice))
-		w.ready("slack")
-		w.vendor.On(providertest.When{Model: "gpt-5.5"}, providertest.Status(429, body429))
-		w.vendor.On(providertest.When{Model: "gpt-5.5-mini"}, grow)
-		w.slack.Say(slacktest.Say{Room: slacktest.DM, User: slacktest.Alice, Text: "hello"})
-		w.await("a part is shown", func() bool { return len(w.slack.Posts(slacktest.DM)) == 1 })
-		w.onSlack(slacktest.DM, notice429, "It grows, word by word, for a while.")
-	})
-	t.Run("discord", func(t *testing.T) {
-		w := newWire(t)
-		alice := w.discord.Person("alice")
-		w.serve(fmt.Sprintf("\nchannels: {slack: {enabled: false}, discord: {apiUrl: DISCORD, streaming: partial, allowFrom: [\"%s\"]}}\n", alice.ID))
-		w.ready("discord")
-		w.vendor.On(providertest.When{Model: "gpt-5.5"}, providertest.Status(429, body429))
-		w.vendor.On(providertest.When{Model: "gpt-5.5-mini"}, grow)
-		m := w.discord.Say(alice, w.discord.DM(alice), "hello")
-		w.await("a part is shown", func() bool { return len(w.discord.Posts(m.Channel)) == 1 })
-		w.onDiscord(m.Channel, notice429, "It grows, word by word, for a while.")
-	})
+	const grown = "It grows, word by word.\n\nIt goes on for a while, and then it ends."
+	grow := providertest.Answer(grown).Pace(60 * time.Millisecond)
+	for _, mode := range []string{"partial", "block"} { // block: its finished paragraphs are seen
+		t.Run("slack "+mode, func(t *testing.T) {
+			w := newWire(t)
+			w.serve(fmt.Sprintf("\nchannels: {discord: {enabled: false}, slack: {apiUrl: SLACK, streaming: %s, allowFrom: [%s]}}\n", mode, slacktest.Alice))
+			w.ready("slack")
+			w.vendor.On(providertest.When{Model: "gpt-5.5"}, providertest.Status(429, body429))
+			w.vendor.On(providertest.When{Model: "gpt-5.5-mini"}, grow)
+			w.slack.Say(slacktest.Say{Room: slacktest.DM, User: slacktest.Alice, Text: "hello"})
+			w.await("a part is shown", func() bool { return len(w.slack.Posts(slacktest.DM)) == 1 })
+			w.onSlack(slacktest.DM, notice429, grown)
+		})
+		t.Run("discord "+mode, func(t *testing.T) {
+			w := newWire(t)
+			alice := w.discord.Person("alice")
+			w.serve(fmt.Sprintf("\nchannels: {slack: {enabled: false}, discord: {apiUrl: DISCORD, streaming: %s, allowFrom: [\"%s\"]}}\n", mode, alice.ID))
+			w.ready("discord")
+			w.vendor.On(providertest.When{Model: "gpt-5.5"}, providertest.Status(429, body429))
+			w.vendor.On(providertest.When{Model: "gpt-5.5-mini"}, grow)
+			m := w.discord.Say(alice, w.discord.DM(alice), "hello")
+			w.await("a part is shown", func() bool { return len(w.discord.Posts(m.Channel)) == 1 })
+			w.onDiscord(m.Channel, notice429, grown)
+		})
+	}
 }
 
 // What people see of the model picker, the status, a notice and a failure is
