@@ -43,7 +43,10 @@ func (d *DB) StepsBack(ctx context.Context, of StepsOf) (list []KeptStep, err er
 	if of.Reason != "" {
 		w.add("reason = ? AND reason <> ''", of.Reason)
 	}
-	if of.Model != "" {
+	switch {
+	case of.Model != "" && of.Reason != "":
+		w.add("+model = ?", of.Model) // failures are fewer than a model's steps: their index has both
+	case of.Model != "":
 		w.add("model = ? AND model <> ''", of.Model)
 	}
 	if of.What != "" {

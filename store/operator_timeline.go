@@ -56,52 +56,82 @@ type AgentStretch struct {
 	Turns        int
 }
 
-// AgentStretches gives the time from from to to in pieces of the given length:
-// for each agent and model the pieces in which it answered something. Pieces that
-// touch are one.
+// AgentStretches gives, for each agent and model, the times in which it answered
+// some session. Breaks shorter than a piece are none. It looks at each stretch
+// once and keeps as many pieces as the time has.
 func (d *DB) AgentStretches(ctx context.Context, of StretchesOf, piece time.Duration) (list []AgentStretch, err error) {
 	d.settleJournal(ctx)
-	width := max(millisOf(piece), 1)
+	from, to := millis(of.From), millis(of.To)
+	width := max(piece.Milliseconds(), (to-from)/maxPieces+1)
 	w := where{}
 	w.is("agent", string(of.Agent))
 	w.is("session", string(of.Session))
-	w.add("ended >= ?", millis(of.From))
-	w.add("began < ?", millis(of.To))
-	// Per piece that a stretch begins or ends in; what lies between is one stretch.
-	type lane struct {
-		agent fallback.AgentID
-		model string
-	}
-	open := map[lane]*AgentStretch{}
-	err = d.main.each(ctx, `SELECT agent, model, max(min(began), ?1) AS b, max(ended), sum(turns) FROM stretches`+w.sql()+`
-		GROUP BY agent, model, began / `+fmt.Sprint(width)+`, ended / `+fmt.Sprint(width)+` ORDER BY b`,
-		append([]any{millis(of.From)}, w.args...), func(scan func(...any) error) error {
-			var a AgentStretch
-			var began, ended int64
-			if err := scan(&a.Agent, &a.Model, &began, &ended, &a.Turns); err != nil {
-				return err
-			}
-			a.Began, a.Ended = moment(began), moment(ended)
-			at := lane{a.Agent, a.Model}
-			if last := open[at]; last != nil && began <= millis(last.Ended)+width {
-				if a.Ended.After(last.Ended) {
-					last.Ended = a.Ended
-				}
-				last.Turns += a.Turns
-				return nil
-			} else if last != nil {
-				list = append(list, *last)
-			}
-			open[at] = &a
-			return nil
-		})
+	w.add("ended >= ?", from)
+	w.add("began < ?", to)
+	lanes := map[lane][]pieceOfTime{}
+	err = d.main.each(ctx, `SELECT agent, model, began, ended, turns FROM stretches`+w.sql(), w.args, func(scan func(...any) error) error {
+		var at lane
+		var began, ended int64
+		var turns int
+		if err := scan(&at.agent, &at.model, &began, &ended, &turns); err != nil {
+			return err
+		}
+		if lanes[at] == nil {
+			lanes[at] = make([]pieceOfTime, (to-from)/width+1)
+		}
+		began, ended = max(began, from), min(ended, to)
+		first, last := (began-from)/width, (ended-from)/width
+		for i := first; i <= last; i++ {
+			lanes[at][i].cover(max(began, from+i*width), min(ended, from+(i+1)*width))
+		}
+		lanes[at][last].turns += turns
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read stretches of agents: %w", err)
 	}
-	for _, a := range open {
-		list = append(list, *a)
+	for at, pieces := range lanes {
+		list = append(list, at.join(pieces)...)
 	}
 	return list, nil
 }
 
-func millisOf(d time.Duration) int64 { return int64(d / time.Millisecond) }
+// maxPieces bounds what a time is cut into.
+const maxPieces = 5000
+
+// lane is one model of an agent.
+type lane struct {
+	agent fallback.AgentID
+	model string
+}
+
+// pieceOfTime is what is covered of a piece; zero: nothing.
+type pieceOfTime struct {
+	began, ended int64
+	turns        int
+}
+
+func (p *pieceOfTime) cover(began, ended int64) {
+	if p.began == 0 || began < p.began {
+		p.began = began
+	}
+	p.ended = max(p.ended, ended)
+}
+
+// join makes stretches of pieces that follow each other.
+func (at lane) join(pieces []pieceOfTime) (list []AgentStretch) {
+	open := false
+	for _, p := range pieces {
+		switch {
+		case p.began == 0:
+			open = false
+			continue
+		case !open:
+			list = append(list, AgentStretch{Agent: at.agent, Model: at.model, Began: moment(p.began)})
+			open = true
+		}
+		last := &list[len(list)-1]
+		last.Ended, last.Turns = moment(p.ended), last.Turns+p.turns
+	}
+	return list
+}
