@@ -9,6 +9,7 @@ import (
 	_ "time/tzdata"
 
 	"standin/bot"
+	"standin/bot/tools"
 	"standin/channels"
 	"standin/cronjobs"
 	"standin/fallback"
@@ -170,8 +171,9 @@ type played struct {
 	asked  []bot.Turn
 	notes  []bot.SystemEvent
 	posts  []channels.Outbound
-	refuse string // what the platform says to every post
-	busy   int    // turns that run now, and the most that ever did
+	refuse string       // what the platform says to every post
+	sent   []tools.Sent // by the tools of every turn
+	busy   int          // turns that run now, and the most that ever did
 	most   int
 }
 
@@ -201,7 +203,10 @@ func (p *played) Turn(ctx context.Context, t bot.Turn) (bot.Result, error) {
 			return bot.Result{Turn: t.ID, Failure: err.Error()}, err
 		}
 	}
-	res := bot.Result{Turn: t.ID, Text: text, Outcome: &fallback.Outcome{Used: primary, Reply: provider.Reply{Text: text}}}
+	p.mu.Lock()
+	sent := p.sent
+	p.mu.Unlock()
+	res := bot.Result{Turn: t.ID, Text: text, Sent: sent, Outcome: &fallback.Outcome{Used: primary, Reply: provider.Reply{Text: text}}}
 	if t.Model != (fallback.Model{}) {
 		res.Outcome.Used = t.Model
 	}

@@ -78,6 +78,10 @@ func readOlder(raw json.RawMessage, webhook string) (o Older) {
 		delete(p, "allowUnsafeExternalContent") // of hooks, whose words are always held apart here [R30]
 		delete(p, "externalContentSource")
 	}
+	if kind, _ := object(tree, "payload")["kind"].(string); strings.EqualFold(kind, "command") {
+		o.Err = fault("payload.kind", "is command: standin's jobs run no programs by themselves", "have an agent run it: an agentTurn whose message says so")
+		return o
+	}
 	asked := tree["notify"] == true
 	delete(tree, "notify")
 	text, _ := json.Marshal(tree)

@@ -28,7 +28,7 @@ func TestReadOlder(t *testing.T) {
 	if all[1].Err != nil || b.ID != "b" || b.Target != Main || b.Delivery.Mode != Webhook || !strings.Contains(strings.Join(all[1].Notes, "; "), "schedule.cron is now schedule.expr") {
 		t.Errorf("%+v, %v", all[1], all[1].Err)
 	}
-	if all[2].Err == nil || all[2].Name != "Odd" || !strings.Contains(all[2].Err.Error(), "argv") {
+	if all[2].Err == nil || all[2].Name != "Odd" || !strings.Contains(all[2].Err.Error(), "run no programs") {
 		t.Errorf("%+v", all[2])
 	}
 	if all[3].Err != nil || !all[3].Job.Passed(time.Now()) || a.Passed(time.Now()) {
