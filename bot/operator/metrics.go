@@ -160,6 +160,10 @@ func (s *Server) Record(_ context.Context, one fallback.Step) {
 		copied := *a
 		one.Attempt = &copied
 	}
+	if r := one.Record; r != nil { // it notes in its own what the log suppressed
+		copied := *r
+		one.Record = &copied
+	}
 	s.stream.step(one)
 }
 
