@@ -57,8 +57,8 @@ type AgentStretch struct {
 }
 
 // AgentStretches gives, for each agent and model, the times in which it answered
-// some session. Breaks shorter than a piece are none. It looks at each stretch
-// once and keeps as many pieces as the time has.
+// some session. Breaks shorter than a piece are none. Stretches that begin in one
+// piece and end in one are taken together where they lie: there are many of them.
 func (d *DB) AgentStretches(ctx context.Context, of StretchesOf, piece time.Duration) (list []AgentStretch, err error) {
 	d.settleJournal(ctx)
 	from, to := millis(of.From), millis(of.To)
@@ -69,7 +69,8 @@ func (d *DB) AgentStretches(ctx context.Context, of StretchesOf, piece time.Dura
 	w.add("ended >= ?", from)
 	w.add("began < ?", to)
 	lanes := map[lane][]pieceOfTime{}
-	err = d.main.each(ctx, `SELECT agent, model, began, ended, turns FROM stretches`+w.sql(), w.args, func(scan func(...any) error) error {
+	err = d.main.each(ctx, `SELECT agent, model, min(began), max(ended), sum(turns) FROM stretches`+w.sql()+`
+		GROUP BY agent, model, (max(began, ?) - ?) / ?, (min(ended, ?) - ?) / ?`, append(w.args, from, from, width, to, from, width), func(scan func(...any) error) error {
 		var at lane
 		var began, ended int64
 		var turns int

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	mostStretches = 2000 // that sessions are made of
-	mostSwitches  = 500
-	mostWrites    = 2000 // that are looked through for switches
+	mostStretches = 1000 // that sessions are made of
+	mostSwitches  = 200
+	mostWrites    = 1000 // that are looked through for switches
 	pieces        = 500  // that the picture of an agent is at most cut into
 )
 

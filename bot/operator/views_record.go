@@ -76,7 +76,7 @@ type Timeline struct {
 	To       time.Time         `json:"to"`
 	Agents   []AgentTimeline   `json:"agents"`
 	Sessions []SessionTimeline `json:"sessions" doc:"Those that were answered by more than one model or by none come first."`
-	Switches []Switch          `json:"switches" doc:"The latest first; at most 500."`
+	Switches []Switch          `json:"switches" doc:"The latest first; at most 200."`
 	More     bool              `json:"more" doc:"There were more sessions or switches than are listed."`
 }
 
