@@ -68,3 +68,33 @@ func TestAnIntervalBeyondAllBounds(t *testing.T) {
 		t.Error("a stagger of 2^58 ms is taken")
 	}
 }
+
+// Stop waits no longer than it may: a run that does not end keeps its mark for
+// the next start [R62].
+func TestStopEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		stuck := make(chan struct{})
+		h.turns.answer = func(bot.Turn) (string, error) { <-stuck; return "late", nil }
+		h.start()
+		j := h.add(task("stuck", every(24*time.Hour)))
+		if asked, _, err := h.s.RunNow(t.Context(), j.ID, false); err != nil || asked != cronjobs.Ran {
+			t.Fatal(asked, err)
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		began := time.Now()
+		if err := h.s.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+			t.Errorf("%v after %s", err, time.Since(began))
+		}
+		if h.job(j.ID).State.Running == 0 {
+			t.Error("its mark is gone")
+		}
+		close(stuck)
+		synctest.Wait()
+		if err := h.db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

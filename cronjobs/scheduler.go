@@ -305,17 +305,19 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	}
 	ended := make(chan struct{})
 	go func() { s.works.Wait(); close(ended) }()
-	ctx, cancel := context.WithCancel(ctx)
+	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	late := make(chan struct{})
 	go func() {
-		if s.Sleep(ctx, drain) == nil {
+		if s.Sleep(waiting, drain) == nil {
 			close(late)
 		}
 	}()
 	select {
 	case <-ended:
 		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	case <-late:
 		return errors.New("some jobs did not end in time; the next start records them as interrupted")
 	}
