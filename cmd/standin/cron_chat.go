@@ -37,7 +37,7 @@ var notInChat = []string{"--state", "--config", "-c", "--wait", "--wait-timeout"
 // forOperators are flags that lead out of a chat.
 var forOperators = []string{"--channel", "--to", "--thread-id", "--account", "--webhook", "--agent", "--clear-agent", "--session", "--system-event",
 	"--failure-channel", "--failure-to", "--failure-mode", "--failure-account", "--failure-alert-channel", "--failure-alert-to", "--failure-alert-mode",
-	"--failure-alert-account-id", "--tools", "--of-session", "--completion-webhook"}
+	"--failure-alert-account-id", "--tools", "--of-session", "--of-guests", "--completion-webhook"}
 
 // cronTold answers /cron.
 func (w world) cronTold(ctx context.Context, dir, path string, g bot.Given) string {
@@ -59,7 +59,7 @@ func (w world) cronTold(ctx context.Context, dir, path string, g bot.Given) stri
 	for _, word := range words {
 		flag, _, _ := strings.Cut(word, "=")
 		switch {
-		case slices.Contains(notInChat, flag):
+		case slices.Contains(notInChat, flag), strings.HasPrefix(word, "-c"): // -cFILE
 			return flag + " is for the command line (standin cron)."
 		case slices.Contains(forOperators, flag) && !g.Operates:
 			return flag + " is for owners (commands.ownerAllowFrom): without it the job belongs to this chat."
@@ -83,8 +83,9 @@ func (w world) cronTold(ctx context.Context, dir, path string, g bot.Given) stri
 		if refused := w.notTheirs(ctx, dir, g, words); refused != "" {
 			return refused
 		}
-		if verb == "list" || verb == "runs" && !slices.Contains(words, "--id") {
-			words = append(words, "--of-session", string(g.Session))
+		if verb == "list" || verb == "runs" {
+			// Their own, and not the owner's who may share the session (dmScope main).
+			words = append(words, "--of-session", string(g.Session), "--of-guests")
 		}
 	}
 	var said bytes.Buffer
@@ -129,7 +130,7 @@ func hereOf(g bot.Given, words []string) (flags []string) {
 			return slices.Contains(names, name)
 		})
 	}
-	flags = append(flags, "--session-key", string(g.Session))
+	flags = append(flags, "--session-key", string(g.Session), "--of-guests")
 	if !g.Owner {
 		flags = append(flags, "--guest") // its runs have no more rights than they
 	}

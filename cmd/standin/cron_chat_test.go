@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,7 +9,9 @@ import (
 
 	"standin/bot"
 	"standin/channels"
+	"standin/cronjobs"
 	"standin/fallback"
+	"standin/store"
 )
 
 // R70, R71: who may do what with /cron, where. It reads as a chat: what is
@@ -78,6 +81,42 @@ func TestCronInChats(t *testing.T) {
 		got := w.cronTold(t.Context(), filepath.Join(dir, "state"), conf, line.who)
 		if !strings.Contains(got, line.want) || line.never != "" && strings.Contains(got, line.never) {
 			t.Errorf("%s in a %s writes /cron %s\nand reads:\n%s\n(must say %q, never %q)", line.who.From.ID, line.who.Chat, line.says, got, line.want, line.never)
+		}
+	}
+	// Where direct chats share one session, the owner's jobs are still not others'.
+	shared := bob
+	shared.Session = owner.Session
+	db, err := store.OpenBeside(t.Context(), store.Options{Dir: filepath.Join(dir, "state")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := db.Jobs(t.Context())
+	for _, j := range jobs {
+		if j.Name == "Mine" {
+			err = errors.Join(err, db.PutRun(t.Context(), cronjobs.Run{ID: "r1", Job: j.ID, Name: j.Name, Started: 1, Ended: 2, Status: cronjobs.OK, Summary: "secret answer"}))
+		}
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []struct {
+		who               bot.Given
+		says, want, never string
+	}{
+		{shared, `add --name Cake --every 1h --message "bake"`, `Added "Cake"`, ""},
+		{shared, "list --all --json", "Cake", "secret plan"},
+		{shared, "list --of-guests=false", "--of-guests is for owners", "Mine"},
+		{shared, "runs --json", "", "secret answer"},
+		{shared, "runs --id Mine --json", "This chat has no job Mine", "secret answer"},
+		{shared, "list -c/etc/hosts", "is for the command line", "Cake"},
+		{owner, "list", "Mine", ""},
+		{owner, "runs --json", "secret answer", ""},
+	} {
+		w := world{ctx: t.Context(), getenv: env("HOME", dir, "KEY", "k"), stdin: strings.NewReader("")}
+		line.who.Args = line.says
+		got := w.cronTold(t.Context(), filepath.Join(dir, "state"), conf, line.who)
+		if !strings.Contains(got, line.want) || line.never != "" && strings.Contains(got, line.never) {
+			t.Errorf("%s writes /cron %s\nand reads:\n%s\n(must say %q, never %q)", line.who.From.ID, line.says, got, line.want, line.never)
 		}
 	}
 	// Of a config with a fault only the owner reads what is in it.

@@ -9,9 +9,9 @@ import (
 
 type cronListCmd struct {
 	cronFlags
-	All     bool
-	Agent   string
-	Session string // of one chat
+	ofChat
+	All   bool
+	Agent string
 }
 
 func (w world) cronListVerb() *verb {
@@ -19,14 +19,25 @@ func (w world) cronListVerb() *verb {
 	v := w.verb(&c, "list", "List the jobs.")
 	v.Flags().BoolVar(&c.All, "all", false, "Those that are off, too.")
 	v.Flags().Var(text{&c.Agent, "ID"}, "agent", "Of one agent.")
-	c.bind(v)
-	bindSession(v, &c.Session)
+	c.cronFlags.bind(v)
+	c.ofChat.bind(v)
 	return v
 }
 
-// bindSession is the flag by which /cron keeps to a chat's own jobs.
-func bindSession(v *verb, session *string) {
-	v.Flags().Var(text{session, "KEY"}, "of-session", "Of the chat with this session key.")
+// ofChat are the flags by which /cron keeps to a chat's own jobs.
+type ofChat struct {
+	Session string
+	Guests  bool
+}
+
+func (c *ofChat) bind(v *verb) {
+	v.Flags().Var(text{&c.Session, "KEY"}, "of-session", "Of the chat with this session key.")
+	v.Flags().BoolVar(&c.Guests, "of-guests", false, "Those that others than the owner have asked for.")
+}
+
+// has tells whether a job is among them.
+func (c *ofChat) has(j cronjobs.Job) bool {
+	return (c.Session == "" || j.SessionKey == c.Session) && (!c.Guests || j.Guest)
 }
 
 // Run lists jobs [R69].
@@ -43,7 +54,7 @@ func (c *cronListCmd) Run(w world) error {
 	shown, off := []cronjobs.Job{}, 0
 	for _, j := range jobs {
 		switch {
-		case c.Session != "" && j.SessionKey != c.Session:
+		case !c.has(j):
 		case c.Agent != "" && j.Agent != fallback.AgentID(c.Agent):
 		case !j.Enabled && !c.All:
 			off++

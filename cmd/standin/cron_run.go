@@ -118,8 +118,9 @@ func (c *cronRunCmd) ran(w world, d *cronDesk, r cronjobs.Run) error {
 
 type cronRunsCmd struct {
 	cronFlags
-	ID, RunID, Session string
-	Limit              int
+	ofChat
+	ID, RunID string
+	Limit     int
 }
 
 func (w world) cronRunsVerb() *verb {
@@ -128,8 +129,8 @@ func (w world) cronRunsVerb() *verb {
 	v.Flags().Var(text{&c.ID, "JOB"}, "id", "Of one job: its id, the beginning of it, or its name. A job that is gone is named by its whole id.")
 	v.Flags().Var(text{&c.RunID, "ID"}, "run-id", "One run, in full.")
 	v.Flags().IntVar(&c.Limit, "limit", 50, "How many, 200 at most.")
-	c.bind(v)
-	bindSession(v, &c.Session)
+	c.cronFlags.bind(v)
+	c.ofChat.bind(v)
 	return v
 }
 
@@ -158,8 +159,8 @@ func (c *cronRunsCmd) Run(w world) error {
 		}
 	}
 	runs, err := d.db.Runs(w.ctx, of)
-	if err == nil && c.Session != "" {
-		runs, err = d.ofSession(w, runs, c.Session)
+	if err == nil && c.ofChat != (ofChat{}) {
+		runs, err = d.ofChat(w, runs, c.ofChat)
 	}
 	switch {
 	case err != nil:
@@ -178,12 +179,12 @@ func (c *cronRunsCmd) Run(w world) error {
 	return cronjobs.ListRuns(w.stdout, runs, d.Config.Home)
 }
 
-// ofSession keeps the runs of the jobs that one chat made.
-func (d *cronDesk) ofSession(w world, runs []cronjobs.Run, session string) (kept []cronjobs.Run, err error) {
+// ofChat keeps the runs of the jobs that one chat made.
+func (d *cronDesk) ofChat(w world, runs []cronjobs.Run, of ofChat) (kept []cronjobs.Run, err error) {
 	jobs, err := d.db.Jobs(w.ctx)
 	for _, r := range runs {
 		for _, j := range jobs {
-			if j.ID == r.Job && j.SessionKey == session {
+			if j.ID == r.Job && of.has(j) {
 				kept = append(kept, r)
 			}
 		}
