@@ -130,7 +130,7 @@ func hereOf(g bot.Given, words []string) (flags []string) {
 			return slices.Contains(names, name)
 		})
 	}
-	flags = append(flags, "--session-key", string(g.Session), "--of-guests")
+	flags = append(flags, "--session-key", string(g.Session))
 	if !g.Owner {
 		flags = append(flags, "--guest") // its runs have no more rights than they
 	}
