@@ -134,8 +134,7 @@ func TestAnOutageIsSeenThroughAndEndedFromThePage(t *testing.T) {
 	p.looksWell("real chat")
 
 	goes("#/now")
-	p.sees("main-vendor/first rests (rate limit) and is asked again with the next message")
-	p.sees("other-vendor/second stands behind it.")
+	p.sees("other-vendor/second stands in for main-vendor/first. It rests (rate limit) until")
 	p.sees("1 session on a stand-in")
 	p.sees("agent:main:page:direct:main")
 	p.sees("left)")

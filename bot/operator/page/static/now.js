@@ -49,7 +49,7 @@ export function draw({ now, acts }, ctx) {
 }
 
 function headline(now) {
-  const worst = now.agents.some((a) => a.standing === "exhausted") ? "bad" : now.agents.some((a) => a.standing === "degraded" || probed(a)) || now.degraded || now.readiness !== "ready" ? "warn" : "good";
+  const worst = now.agents.some((a) => a.standing === "exhausted") ? "bad" : now.agents.some((a) => a.standing === "degraded") || now.degraded || now.readiness !== "ready" ? "warn" : "good";
   const ready = { ready: "Messages are taken.", starting: "It is starting: messages are not taken yet.", leaving: "It is leaving: no more messages are taken." }[now.readiness];
   return h("div", { class: "headline " + worst, key: "headline" },
     now.agents.map((a) => h("p", {}, says(a))),
@@ -57,27 +57,19 @@ function headline(now) {
       now.standInsTotal ? ` ${many(now.standInsTotal, "session")} on a stand-in.` : " No session is on a stand-in."));
 }
 
-// probed says that the primary rests and is about to be looked at: it is not well,
-// although a message may reach it.
-const probed = (a) => a.standing === "healthy" && a.chain.length > 0 && a.chain[0].do === "probe";
-
 // says tells in one sentence who answers for an agent.
 function says(a) {
   const who = h("strong", {}, a.name || a.id);
   const primary = a.chain.length ? a.chain[0].model : "";
-  const why = a.why ? [". ", a.why.startsWith("is ") ? ["It ", a.why.endsWith(".") ? a.why : a.why + "."] : sentence(a.why)] : ".";
+  const why = a.why ? [". ", /^[a-z]+ /.test(a.why) ? sentence("it " + a.why) : sentence(a.why)] : ".";
   if (a.standing === "exhausted") return [who, ": no model can answer. The first is ", model(primary), why];
   if (a.standing === "degraded") return [who, ": ", model(a.answers), " stands in for ", model(primary), why];
-  if (probed(a)) {
-    const behind = a.chain.find((c) => c.position > 1 && c.do !== "skip");
-    return [who, ": ", model(primary), ` rests${a.chain[0].reason ? " (" + name(a.chain[0].reason) + ")" : ""} and is asked again with the next message`, behind ? ["; ", model(behind.model), " stands behind it."] : "."];
-  }
   return [who, ": ", model(a.answers || primary), " answers."];
 }
 
 function agent(a, ctx) {
   return h("section", { class: "panel agent", "aria-label": "Agent " + a.id, key: "agent " + a.id },
-    h("h2", {}, a.name || a.id, " ", probed(a) ? pill("resting", "to be looked at") : pill(a.standing), a.default ? h("small", {}, " default agent") : null,
+    h("h2", {}, a.name || a.id, " ", pill(a.standing), a.default ? h("small", {}, " default agent") : null,
       a.strict ? h("small", {}, " strict: no other model may answer") : null),
     h("ol", { class: "chain" }, a.chain.map((c) => candidate(c, a, ctx))),
     a.chain.length ? null : h("p", { class: "empty" }, "This agent has no model. Name one in the config under agents."));
