@@ -63,6 +63,8 @@ type Options struct {
 	Tools func() []tools.Tool
 	// Speaker says answers aloud; nil: nothing is spoken.
 	Speaker Speaker
+	// Promises keeps commitments; nil: there are none.
+	Promises Promises
 	// Past reads that journal back for /why and /status; nil: they do without.
 	Past Past
 	// Spending tells what was spent, for /budget and /status; nil: they do without.

@@ -55,6 +55,8 @@ type Config struct {
 	Media MediaConfig
 	// Tools bound what a turn's model may use (tools.*) [G36].
 	Tools ToolConfig
+	// Commitments are reminders that nobody asked for in so many words [M14].
+	Commitments Commitments
 	// Version of the daemon, for /status.
 	Version string
 }

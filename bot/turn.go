@@ -40,6 +40,7 @@ func (b *Bot) chat(ctx context.Context, r *request) {
 	if b.end(b.life, r.row, e) {
 		log.Info("turn ended", "how", e.How, "why", e.Why, "message", in.ID)
 		b.speak(cfg, aloud)
+		b.promise(cfg, turn, r.row, e)
 		return
 	}
 	// Another ending was quicker, or none was written: nothing of this one shows.

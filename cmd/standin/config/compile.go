@@ -121,6 +121,7 @@ func (c *compiler) compile() *Compiled {
 	c.readMedia(f, &b)
 	c.readVoice(out)
 	c.readCompaction(&b)
+	c.readCommitments(&b)
 	out.Servers = c.readServers()
 
 	c.readAuth(f)

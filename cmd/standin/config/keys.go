@@ -25,15 +25,16 @@ type document struct {
 	Media    mediaKeys    `json:"media,omitempty" jsonschema_description:"Files that come with messages."`
 	Inbox    inboxKeys    `json:"inbox,omitempty" jsonschema_description:"Messages that were accepted and not answered yet."`
 
-	Channels  channelsKeys  `json:"channels,omitempty" jsonschema_description:"The platforms on which people meet the agents."`
-	Commands  commandsKeys  `json:"commands,omitempty" jsonschema_description:"Who may give commands such as /model."`
-	Bindings  []bindingKeys `json:"bindings,omitempty" jsonschema_description:"Which agent answers where. Elsewhere the default agent does."`
-	Cron      cronKeys      `json:"cron,omitempty" jsonschema_description:"Jobs that run at a time (standin cron add)."`
-	Budgets   []budgetKeys  `json:"budgets,omitempty" jsonschema_description:"How much may be spent. Once one is used up, models that cost money are passed over."`
-	Tools     toolsKeys     `json:"tools,omitempty" jsonschema_description:"What agents may do beside answering."`
-	MCP       mcpKeys       `json:"mcp,omitempty" jsonschema_description:"Servers that bring more tools along."`
-	Operators operatorsKeys `json:"operators,omitempty" jsonschema_description:"Who is told of what goes wrong."`
-	Gateway   gatewayKeys   `json:"gateway,omitempty" jsonschema_description:"Where standin listens: for the operator's page and API, /healthz and /readyz, and for Slack in mode http."`
+	Channels    channelsKeys    `json:"channels,omitempty" jsonschema_description:"The platforms on which people meet the agents."`
+	Commands    commandsKeys    `json:"commands,omitempty" jsonschema_description:"Who may give commands such as /model."`
+	Bindings    []bindingKeys   `json:"bindings,omitempty" jsonschema_description:"Which agent answers where. Elsewhere the default agent does."`
+	Cron        cronKeys        `json:"cron,omitempty" jsonschema_description:"Jobs that run at a time (standin cron add)."`
+	Commitments commitmentsKeys `json:"commitments,omitempty" jsonschema_description:"Reminders of what was promised in passing."`
+	Budgets     []budgetKeys    `json:"budgets,omitempty" jsonschema_description:"How much may be spent. Once one is used up, models that cost money are passed over."`
+	Tools       toolsKeys       `json:"tools,omitempty" jsonschema_description:"What agents may do beside answering."`
+	MCP         mcpKeys         `json:"mcp,omitempty" jsonschema_description:"Servers that bring more tools along."`
+	Operators   operatorsKeys   `json:"operators,omitempty" jsonschema_description:"Who is told of what goes wrong."`
+	Gateway     gatewayKeys     `json:"gateway,omitempty" jsonschema_description:"Where standin listens: for the operator's page and API, /healthz and /readyz, and for Slack in mode http."`
 }
 
 type agentsKeys struct {
@@ -198,14 +199,15 @@ func newDocument() document {
 			FallbackNotices: string(b.Notices),
 			Queue:           queueKeys{Mode: string(policy.Steer), Cap: 20, Drop: string(policy.Summarize), DebounceMs: 500}, // [S25]
 		},
-		Session:   sessionKeys{ResetKeepsModel: b.ResetKeepsModel, DMScope: string(policy.ScopeMain)},
-		Media:     usualMedia(),
-		Inbox:     inboxKeys{ReplayMaxAge: Duration(b.ReplayMaxAge)},
-		Channels:  channelsKeys{Defaults: channelDefaults{GroupPolicy: string(policy.GroupAllowlist)}},
-		Cron:      usualCron(),
-		Tools:     usualTools(),
-		Operators: usualOperators(),
-		Gateway:   gatewayKeys{Bind: bindLoopback, Metrics: true},
+		Session:     sessionKeys{ResetKeepsModel: b.ResetKeepsModel, DMScope: string(policy.ScopeMain)},
+		Media:       usualMedia(),
+		Inbox:       inboxKeys{ReplayMaxAge: Duration(b.ReplayMaxAge)},
+		Channels:    channelsKeys{Defaults: channelDefaults{GroupPolicy: string(policy.GroupAllowlist)}},
+		Cron:        usualCron(),
+		Commitments: usualCommitments(),
+		Tools:       usualTools(),
+		Operators:   usualOperators(),
+		Gateway:     gatewayKeys{Bind: bindLoopback, Metrics: true},
 	}
 }
 

@@ -162,6 +162,7 @@ func New(ctx context.Context, p Parts) (*App, error) {
 		Tools:       a.agentTools,
 		Speaker:     voice{func() config.Voice { return a.Config().Voice }, p.Environ},
 		Log:         p.Log,
+		Promises:    a.promises(),
 		Now:         p.Now,
 		Sleep:       p.Sleep,
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"standin/bot"
 	"standin/bot/mcp"
 	"standin/bot/tools"
 	"standin/cmd/standin/config"
@@ -45,6 +46,14 @@ func (a *App) agentTools() []tools.Tool {
 		all = append(all, cronjobs.Tool(a.JobBook, a.jobs))
 	}
 	return all
+}
+
+// promises keeps what was promised in passing; a rehearsal has no jobs.
+func (a *App) promises() bot.Promises {
+	if a.parts.Staging != nil {
+		return nil
+	}
+	return cronjobs.Keeper{Book: a.JobBook, Nudge: func() { a.jobs.Nudge() }}
 }
 
 // Skip says that the clock was moved ahead on purpose: what came due runs now.
