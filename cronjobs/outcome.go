@@ -16,6 +16,7 @@ const (
 	whyMissed      = "missed"       // its time passed while standin was not running [D17]
 	whyLocalDown   = "local_server" // no server answers [R39]
 	whyNoText      = "empty"        // nothing to do
+	whyActed       = "acted"        // a tool had done something when it failed [I8]
 )
 
 // overlapsMost bounds the count of slots that a long run covered.

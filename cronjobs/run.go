@@ -208,6 +208,8 @@ func (s *Scheduler) turn(ctx context.Context, j Job, r Run) Run {
 	if e, ok := provider.ParseEffort(j.Payload.Thinking); ok {
 		t.Think = e // [R29]
 	}
+	acted := false
+	t.Acting = func(context.Context) error { acted = true; return nil }
 	interim := false
 	t.Judge = func(res bot.Result) bot.Verdict {
 		if interim = onlyPromises(res.Text) && t.ID == r.Turn; interim {
@@ -229,7 +231,7 @@ func (s *Scheduler) turn(ctx context.Context, j Job, r Run) Run {
 		r.answeredBy(res.Outcome)
 	}
 	if err != nil {
-		return r.broke(err, res, s.Now())
+		return r.broke(err, res, acted)
 	}
 	r.Status, r.Summary = OK, cut(provider.Redact(res.Text), summaryMost)
 	s.deliverable(j, &r, res, to)
@@ -275,11 +277,12 @@ func tried(attempts []fallback.Attempt) (list []Tried) {
 	return list
 }
 
-// broke reads the error of a turn as the end of a run.
-func (r Run) broke(err error, res bot.Result, now time.Time) Run {
+// broke reads the error of a turn as the end of a run. acted says that one of its
+// tools may have done something that cannot be undone.
+func (r Run) broke(err error, res bot.Result, acted bool) Run {
 	var summary *fallback.SummaryError
 	if errors.As(err, &summary) {
-		r.Attempts = tried(summary.Attempts)
+		r.Attempts, acted = tried(summary.Attempts), summary.Acted
 		if r.Requested == "" {
 			r.Requested = summary.Plan.Requested.String()
 		}
@@ -291,6 +294,10 @@ func (r Run) broke(err error, res bot.Result, now time.Time) Run {
 	}
 	if reason == whyLocalDown {
 		return r.skipped(reason, text) // not the job's fault, and no vendor's [R39]
+	}
+	if acted {
+		// No failure that passes: another try would do it twice.
+		reason, text = whyActed, text+"; a tool had already done something, so this run is not tried again"
 	}
 	return r.failed(reason, text)
 }
