@@ -153,11 +153,8 @@ func printStandIns(out io.Writer, n operator.Now) {
 		return
 	}
 	fmt.Fprintf(out, "\nOn a stand-in: %s\n", counted(n.StandInsTotal, "session"))
-	for i, s := range n.StandIns {
-		if i == shownStandIns {
-			fmt.Fprintf(out, "  … and %d more\n", n.StandInsTotal-i)
-			break
-		}
+	shown := n.StandIns[:min(len(n.StandIns), shownStandIns)]
+	for _, s := range shown {
 		next := "with its next message"
 		if s.NextProbe.After(n.At) {
 			next = bot.Moment(s.NextProbe, n.At)
@@ -167,6 +164,9 @@ func printStandIns(out io.Writer, n operator.Now) {
 			why = ", " + line(s.Reason)
 		}
 		fmt.Fprintf(out, "  %s: %s in place of %s since %s%s; that is asked again %s\n", line(s.Session), s.Active, s.Selected, bot.Moment(s.Since, n.At), why, next)
+	}
+	if more := n.StandInsTotal - len(shown); more > 0 {
+		fmt.Fprintf(out, "  … and %d more\n", more)
 	}
 }
 
