@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"standin/bot/incidents"
+	"standin/fallback"
 )
 
 const incidentColumns = `id, kind, subject, title, was, text, stage, quiet, times, lines, opened, since, told, seen, well, closed, channel, account`
@@ -148,4 +149,31 @@ func (d *DB) LastAnswer(ctx context.Context, model string) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("look when %s answered: %w", model, err)
 	}
 	return moment(at), nil
+}
+
+// LongStandIn is a session on a stand-in.
+type LongStandIn struct {
+	Agent         fallback.AgentID
+	Origin, Model fallback.Model // that was to answer, and that does
+	Reason        string         // that its room was told, may be empty
+	Since         time.Time
+	Last          time.Time // when a person last spoke there
+}
+
+// LongStandIns gives the sessions that have been on a stand-in since before a
+// time, the longest first.
+func (d *DB) LongStandIns(ctx context.Context, before time.Time) (list []LongStandIn, err error) {
+	err = d.main.each(ctx, `SELECT k.agent, s.origin_provider, s.origin_model, s.provider, s.model, s.told_reason, s.since, k.last_interaction
+		FROM selection s JOIN sessions k ON k.key = s.session WHERE `+standsIn+` AND s.since > 0 AND s.since <= ? ORDER BY s.since, s.session`, []any{millis(before)}, func(scan func(...any) error) error {
+		var one LongStandIn
+		var since, last int64
+		err := scan(&one.Agent, &one.Origin.Provider, &one.Origin.Name, &one.Model.Provider, &one.Model.Name, &one.Reason, &since, &last)
+		one.Since, one.Last = moment(since), moment(last)
+		list = append(list, one)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list long stand-ins: %w", err)
+	}
+	return list, nil
 }

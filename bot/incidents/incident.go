@@ -10,7 +10,7 @@ type Kind string
 const (
 	Fallback  Kind = "fallback"  // another model has been answering for long [IL-160]
 	Models    Kind = "models"    // no model of an agent answers
-	Auth      Kind = "auth"      // a credential was refused for good [IL-023]
+	Auth      Kind = "auth"      // a credential is refused [IL-023]
 	Billing   Kind = "billing"   // a credential's account has no money left
 	Login     Kind = "login"     // a token or login has expired, or is about to
 	Channel   Kind = "channel"   // a platform is not connected

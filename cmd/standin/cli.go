@@ -42,6 +42,7 @@ func (w world) commandLine() *verb {
 		w.demoVerb(),
 		w.serveVerb(),
 		w.statusVerb(),
+		w.incidentsVerb(),
 		w.checkVerb(),
 		w.doctorVerb(),
 		w.configVerb(),

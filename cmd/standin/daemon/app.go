@@ -58,18 +58,19 @@ type App struct {
 	Bot *bot.Bot  // for wirings that talk to it beside the channels, and tests
 	DB  *store.DB // open until Close
 
-	parts   Parts
-	current atomic.Pointer[config.Compiled] // a turn keeps the one it loaded [G9]
-	runner  *fallback.Runner
-	fleet   *fleet
-	beats   *heartbeat.Runner   // nil in a rehearsal
-	jobs    *cronjobs.Scheduler // nil in a rehearsal, whose clock is its own
-	watch   *budgetWatch        // nil in a rehearsal
-	desk    *operator.Server    // nil in a rehearsal
-	hub     *mcp.Hub            // nil in a rehearsal, which runs no programs
-	tools   atomic.Pointer[toolRoom]
-	stops   []stop
-	older   []takeover.Source // files of credentials that wait to be taken over
+	parts     Parts
+	current   atomic.Pointer[config.Compiled] // a turn keeps the one it loaded [G9]
+	runner    *fallback.Runner
+	fleet     *fleet
+	beats     *heartbeat.Runner   // nil in a rehearsal
+	jobs      *cronjobs.Scheduler // nil in a rehearsal, whose clock is its own
+	watch     *budgetWatch        // nil in a rehearsal
+	desk      *operator.Server    // nil in a rehearsal
+	incidents *incidentWatch      // nil in a rehearsal
+	hub       *mcp.Hub            // nil in a rehearsal, which runs no programs
+	tools     atomic.Pointer[toolRoom]
+	stops     []stop
+	older     []takeover.Source // files of credentials that wait to be taken over
 
 	draining atomic.Bool // a signal came, or every channel has ended
 	up       atomic.Bool // every channel has come up or given up once
@@ -110,6 +111,7 @@ func New(ctx context.Context, p Parts) (*App, error) {
 		a.watch = a.newWatch()
 		journal[2] = a.watch // behind the store: what it looks at is there
 		journal[3] = deskJournal{a}
+		journal[4] = incidentJournal{a}
 	}
 	a.runner = &fallback.Runner{
 		Selections:  db,
@@ -185,6 +187,7 @@ func New(ctx context.Context, p Parts) (*App, error) {
 	if p.Staging == nil {
 		a.jobs = a.newJobs()
 		a.staffDesk()
+		a.incidents = a.newIncidents()
 	}
 	return a, nil
 }
@@ -215,6 +218,11 @@ func (a *App) Start(ctx context.Context) error {
 	a.onStop("bot", a.Bot.Stop)
 	if stopBeats != nil {
 		a.onStop("heartbeat schedule", stopBeats)
+	}
+	if a.incidents != nil {
+		if err := a.startIncidents(ctx); err != nil {
+			return errors.Join(err, a.Close())
+		}
 	}
 	if a.jobs != nil {
 		if err := a.jobs.Start(ctx); err != nil {
@@ -404,7 +412,7 @@ func (c liveCredentials) Update(ctx context.Context, a fallback.AgentID, p fallb
 }
 
 // journals is a journal that others read along.
-type journals [4]fallback.Journal
+type journals [5]fallback.Journal
 
 // Record hands the step to each.
 func (j journals) Record(ctx context.Context, s fallback.Step) {

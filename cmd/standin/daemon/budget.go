@@ -114,6 +114,9 @@ func (a *App) newWatch() *budgetWatch {
 		budget: func() []fallback.Cap { return a.current.Load().Fallback.Budgets },
 		tell: func(n BudgetNews) {
 			a.parts.Log.Warn("budget", "name", n.Cap.Name, "percent", n.Share, "spent", n.Spent.USD, "limit", n.Cap.Allowed(n.Spent), "text", n.Text)
+			if a.incidents != nil {
+				poke(a.incidents.wake)
+			}
 			if a.parts.Notify != nil {
 				a.parts.Notify(n)
 			}
