@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -14,6 +15,8 @@ import (
 //	as-before                 it is that again, in each of its fields
 //	left MODEL [ORIGIN]       an automatic selection is found in the store, as another
 //	                          version or another program left it; without ORIGIN it has none
+//	misdated PROFILE DURATION  a window of the credential is found in the store that ends
+//	                          so far ahead, as a clock that was wrong has left it
 func policyCommands() map[string]func(*house, *testscript.TestScript, []string) {
 	return map[string]func(*house, *testscript.TestScript, []string){
 		"before": func(h *house, ts *testscript.TestScript, _ []string) { h.before = h.selection(ts) },
@@ -23,6 +26,16 @@ func policyCommands() map[string]func(*house, *testscript.TestScript, []string) 
 			if now != h.before {
 				ts.Fatalf("the row is %+v\nit was %+v", now, h.before)
 			}
+		},
+		"misdated": func(h *house, ts *testscript.TestScript, args []string) {
+			ahead, err := time.ParseDuration(args[1])
+			ts.Check(err)
+			until := time.Now().Add(ahead)
+			_, _, err = h.app.DB.Credentials(h.app.Config().Profiles).Update(context.Background(), "main", fallback.ProfileID(args[0]), func(u fallback.Usage) fallback.Usage {
+				u.Whole = fallback.Cooldown{Window: fallback.Window{Until: until, Reason: fallback.RateLimit}, Errors: 1, Last: until.Add(-time.Minute)}
+				return u
+			})
+			ts.Check(err)
 		},
 		"left": func(h *house, ts *testscript.TestScript, args []string) {
 			left := fallback.Selection{Source: fallback.Auto}

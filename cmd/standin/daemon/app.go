@@ -102,6 +102,7 @@ func New(ctx context.Context, p Parts) (*App, error) {
 	if err = errors.Join(err, creds.Check(ctx)); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
+	a.mendWindows(ctx, creds)
 	if p.Staging == nil {
 		a.older = takeover.FirstUse(ctx, p.State, creds, p.Log, p.Now())
 	}
