@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"time"
 
@@ -16,6 +17,8 @@ import (
 // newDesk wires what the operator sees and works on. It is made before the bot,
 // which it watches; the rest is put in by New.
 func (a *App) newDesk() *operator.Server {
+	// Its files are packed when somebody first looks: a start does not wait for it.
+	files := sync.OnceValue(page.Handler)
 	return operator.New(operator.Options{
 		Settings: a.parts.Config.Operator,
 		Config:   func() *bot.Config { return a.current.Load().Bot },
@@ -24,7 +27,7 @@ func (a *App) newDesk() *operator.Server {
 		Prober:   a.runner,
 		Daemon:   deskDaemon{a},
 		Costs:    deskCosts{a},
-		Page:     page.Handler(),
+		Page:     http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { files().ServeHTTP(w, r) }),
 		Log:      a.parts.Log,
 		Now:      a.parts.Now,
 	})
