@@ -94,6 +94,9 @@ func begin(since, now time.Time) time.Time {
 func goesOn(row, former Incident, s Sign, now time.Time) []Change {
 	was := row
 	row.Title, row.Was, row.Quiet, row.Channel, row.Account = s.Title, s.Was, s.Quiet, s.Channel, s.Account
+	if !was.Well.IsZero() { // it comes and goes
+		row.Times++
+	}
 	row.Well = time.Time{}
 	if now.Sub(row.Seen) >= Freshness || now.Before(row.Seen) {
 		row.Seen = now

@@ -20,7 +20,7 @@ func Say(i Incident, s Sign, news News, now time.Time) string {
 	if news == Again {
 		b.WriteString("Again: ")
 		b.WriteString(s.Title)
-		fmt.Fprintf(&b, ", for the %s time since %s", ordinal(i.Times), Clock(i.Since, now))
+		fmt.Fprintf(&b, ", for the second time since %s", Clock(i.Since, now))
 	} else {
 		b.WriteString(upper(s.Title))
 		if now.Sub(i.Since) >= time.Minute {
@@ -46,7 +46,7 @@ func Say(i Incident, s Sign, news News, now time.Time) string {
 func SayOver(i Incident, now time.Time) string {
 	text := fmt.Sprintf("✅ Over after %s: %s (%s – %s)", Lasted(i.Closed.Sub(i.Since)), i.Was, Clock(i.Since, now), Clock(i.Closed, now))
 	if i.Flaps() {
-		text += fmt.Sprintf(". It came and went: %d times", i.Times)
+		text += fmt.Sprintf(". It came and went, %d times in all", i.Times)
 	}
 	return Line(text + ".")
 }
@@ -90,19 +90,6 @@ func pair(a int, big string, b int, small string) string {
 		return fmt.Sprintf("%d %s", a, big)
 	}
 	return fmt.Sprintf("%d %s %d %s", a, big, b, small)
-}
-
-func ordinal(n int) string {
-	switch {
-	case n%100 >= 11 && n%100 <= 13:
-	case n%10 == 1:
-		return fmt.Sprintf("%dst", n)
-	case n%10 == 2:
-		return fmt.Sprintf("%dnd", n)
-	case n%10 == 3:
-		return fmt.Sprintf("%drd", n)
-	}
-	return fmt.Sprintf("%dth", n)
 }
 
 // upper begins a sentence, unless its first word is a name that is written small.
