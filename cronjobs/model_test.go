@@ -141,10 +141,11 @@ func refs(ms ...fallback.Model) *[]string {
 	return &list
 }
 
-// R32–R37 [M10], every combination: what a job names, what its agent is, and
-// whether the first model answers. The chain is worked out here in the words of
-// the rules; it is read off from the requests that the vendors get, one failure
-// after the other.
+// R32–R37 [M10, IL-024, IL-277], every combination: what a job names, what its
+// agent is, and whether the first model answers. The chain is worked out here in
+// the words of the rules; it is read off from the requests that the vendors get,
+// one failure after the other. The primary is not appended behind a job's own
+// model (failover.md 2.14, 3.6): nobody is asked whom nobody named.
 func TestWhichModelsAJobAsks(t *testing.T) {
 	other := fallback.Model{Provider: "openai", Name: "other"}
 	agents := []struct {

@@ -33,7 +33,7 @@ func TestSlots(t *testing.T) {
 		says, expr, zone, from string
 		want                   []string
 	}{
-		{"cron-19: a time in the gap comes as much later as the clocks jump", "30 2 * * *", ny, "2026-03-07T08:00:00Z",
+		{"cron-19, IL-248: a time in the gap comes as much later as the clocks jump", "30 2 * * *", ny, "2026-03-07T08:00:00Z",
 			[]string{"2026-03-08T07:30:00Z", "2026-03-09T06:30:00Z"}},
 		{"cron-20: a time shown twice counts the first time", "30 1 * * *", ny, "2026-10-31T06:00:00Z",
 			[]string{"2026-11-01T05:30:00Z", "2026-11-02T06:30:00Z"}},

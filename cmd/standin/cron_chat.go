@@ -119,7 +119,8 @@ func asInChat(text string) string {
 		line = strings.TrimPrefix(line, "standin: ")
 		lines[i] = strings.ReplaceAll(line, "Try: standin --help", "Try: /cron help")
 	}
-	return atTerminal.ReplaceAllString(strings.Join(lines, "\n"), "/cron $1")
+	text = atTerminal.ReplaceAllString(strings.Join(lines, "\n"), "/cron $1")
+	return strings.NewReplacer("/cron add --help", "/cron help", " (--config names one)", "").Replace(text)
 }
 
 // hereOf has a new job belong to the chat that it is made in.

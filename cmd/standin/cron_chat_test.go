@@ -62,7 +62,7 @@ func TestCronInChats(t *testing.T) {
 		{bob, "list --state /etc", "--state is for the command line", ""},
 		{bob, "run", "Which job? Name it right behind the verb: /cron run <job>", ""},
 		{owner, "run", "Which job? Name it right behind the verb: /cron run <job>", "standin"},
-		{eve, "list", "There are no jobs. /cron add", "Tea"},
+		{eve, "list", "There are no jobs. /cron help tells how", "Tea"},
 		{eve, "disable Tea", "This chat has no job Tea", "Switched"},
 		{owner, "list", "Tea", "standin"},
 		{owner, "rm nosuch", `there is no job "nosuch"; /cron list --all shows all`, "standin"},
