@@ -61,6 +61,24 @@ func (c candidate) subscribed() bool {
 	return len(c.order) > 0 && !slices.ContainsFunc(c.order, func(p Profile) bool { return p.Type != OAuth })
 }
 
+// logins are the candidate's subscriptions, none while all of them rest.
+func (c candidate) logins(now time.Time) (logins []Profile) {
+	free := false
+	for _, p := range c.order {
+		if p.Type != OAuth {
+			continue
+		}
+		u := c.usage[p.ID]
+		_, rests := u.blocking(c.model.Name, now)
+		free = free || !rests
+		logins = append(logins, p)
+	}
+	if !free {
+		return nil
+	}
+	return logins
+}
+
 // mayCallAgain asks the caps before each further call of a candidate: a turn with
 // many rounds of tools is many calls.
 func (w *walk) mayCallAgain(ctx context.Context, c candidate) error {

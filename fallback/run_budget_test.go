@@ -155,6 +155,31 @@ func TestASubscriptionIsNeverTooDear(t *testing.T) {
 	}
 }
 
+// With a subscription and a key in one order a spent budget takes the key away and
+// leaves the subscription; while that rests the model is passed over.
+func TestASpentBudgetLeavesTheSubscription(t *testing.T) {
+	login := fallback.Profile{ID: "openai:plan", Provider: "openai", Type: fallback.OAuth, Key: provider.NewKey("k"), Expires: time.Now().Add(time.Hour)}
+	key := fallback.Profile{ID: "openai:key", Provider: "openai", Type: fallback.APIKey, Key: provider.NewKey("k")}
+	d, a := till(t, daily(0))
+	a.Config.Order = map[string][]fallback.ProfileID{"openai": {key.ID, login.ID}}
+	d.Credentials = d.db.Credentials([]fallback.Profile{login, key, {ID: "groq:default", Provider: "groq", Type: fallback.APIKey, Key: provider.NewKey("k")}})
+	out, err := d.Run(t.Context(), a)
+	if err != nil || out.Used != gpt || out.Profile != login.ID {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	_, _, err = d.Credentials.Update(t.Context(), "main", login.ID, func(u fallback.Usage) fallback.Usage {
+		u.Blocked = fallback.Window{Until: time.Now().Add(time.Hour), Reason: fallback.SubscriptionLimit}
+		return u
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Session = "agent:main:other"
+	if out, err := d.Run(t.Context(), a); err != nil || out.Used != free || out.Attempts[0].Skipped != fallback.SkipBudget {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
 // "At 10.00 background work stops first, chat by policy" [IL-220].
 func TestBackgroundWorkStopsFirst(t *testing.T) {
 	house := daily(0.3)

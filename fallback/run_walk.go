@@ -33,7 +33,7 @@ func (w *walk) walk(ctx context.Context) (*Outcome, error) {
 		if err != nil {
 			return nil, err
 		}
-		if verdict = w.refuse(ctx, c, verdict); verdict.Do == Skip {
+		if verdict = w.refuse(ctx, &c, verdict); verdict.Do == Skip {
 			w.skip(ctx, c, verdict)
 			continue
 		}
