@@ -155,6 +155,7 @@ func (b *Bot) background(lane, caller context.Context, t Turn) (res Result, err 
 	res.Sent = sentBy(ask.Tools)
 	if err != nil {
 		res.Failure = whyFailed(err, b.Now()).line
+		b.remember(ctx, t, res.Turn, sess, ask, err, Entry{Turn: res.Turn, Role: provider.User, Text: cmp.Or(t.Recall, text), At: asked, Others: t.Guest})
 		return res, err
 	}
 	e := Ending{Session: t.Session, Epoch: sess.Epoch, Turn: res.Turn, How: Answered, Background: true, Events: upTo, Entries: []Entry{
@@ -200,6 +201,19 @@ func (b *Bot) typing(ctx context.Context, t Turn, turn string) (quiet func()) {
 	}
 	draft.Working()
 	return func() { draft.Discard(); draft.Close() }
+}
+
+// remember keeps what a run's tools have done although it failed, so that the
+// session's next turn knows of it [I8].
+func (b *Bot) remember(ctx context.Context, t Turn, turn string, sess Session, ask fallback.Ask, err error, question Entry) {
+	entries := b.done(turn, ask, err, []Entry{question})
+	if len(entries) == 1 {
+		return
+	}
+	e := Ending{Session: t.Session, Epoch: sess.Epoch, Turn: turn, How: Failed, Background: true, Entries: entries}
+	if err := b.endAlone(ctx, e); err != nil {
+		b.Log.Error("what a failed run has done is not in its session", "session", t.Session, "turn", turn, "err", err)
+	}
 }
 
 // Post has something said that no turn says: an alert, a greeting. The same

@@ -1,12 +1,14 @@
 package bot_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"standin/bot"
 	"standin/channels"
 	"standin/fallback"
+	"standin/fallback/provider"
 )
 
 // What happened is told once, with the next turn that reaches a model; it
@@ -97,4 +99,23 @@ func (h *house) entries() []bot.Entry {
 		h.t.Fatal(err)
 	}
 	return all
+}
+
+// What a failed run's tools have done is known to the session's next turn [I8].
+func TestAFailedRunsDeedsAreRemembered(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		said := []provider.Message{{Role: provider.Assistant, Calls: []provider.ToolCall{{ID: "c", Name: "message", Input: "{}"}}},
+			{Role: provider.User, Results: []provider.ToolResult{{ID: "c", Name: "message", Text: "sent"}}}}
+		h.engine.then(func(context.Context, fallback.Ask) (*fallback.Outcome, error) {
+			return nil, &fallback.SummaryError{Attempts: []fallback.Attempt{{Model: modelA, Reason: fallback.Timeout}}, Said: said, Acted: true}
+		}, fails(fallback.Plan{}, fallback.Attempt{Model: modelA, Reason: fallback.RateLimit}))
+		for range 2 {
+			if _, err := h.bot.Turn(t.Context(), bot.Turn{Session: mainSession, Agent: "main", Kind: fallback.Cron, Text: "order tea"}); err == nil {
+				t.Fatal("no failure")
+			}
+		}
+		if all := h.entries(); len(all) != 4 || all[0].Text != "order tea" || len(all[2].Results) != 1 || !strings.Contains(all[3].Text, "cut off") {
+			t.Errorf("the session knows %+v", all)
+		}
+	})
 }
