@@ -269,7 +269,9 @@ func TestLimitsAreApart(t *testing.T) {
 		ended <- err
 	}()
 	w.await("the limit was met", func() bool { return w.s.Count(discordtest.REST, "POST /channels/"+w.room.ID+"/messages 429") == 1 })
-	w.await("it waits", func() bool { return w.c.api.limits.take(routeOf(http.MethodPost, "channels/"+w.room.ID+"/messages")) > 0 })
+	w.await("it waits", func() bool {
+		return w.c.api.limits.take(routeOf(http.MethodPost, "channels/"+w.room.ID+"/messages")) > 0
+	})
 	w.mustSend(w.out("d2", other.ID, "not limited"))
 	cancel()
 	if err := <-ended; channels.OutcomeOf(err) != channels.NotSent {

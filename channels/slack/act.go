@@ -15,7 +15,7 @@ var _ channels.Actor = (*Channel)(nil)
 func (c *Channel) React(ctx context.Context, to channels.Address, message, emoji string, on bool) error {
 	name, ok := channels.EmojiName(emoji)
 	if !ok {
-		return &channels.SendError{Outcome: channels.Refused, Err: fmt.Errorf("%q is no emoji that Slack knows by name; give its name, such as :thumbsup:", emoji)}
+		return &channels.SendError{Outcome: channels.Refused, Err: fmt.Errorf("%q is no emoji that Slack knows by name; give its name, such as thumbsup", emoji)}
 	}
 	ref := slackapi.NewRefToMessage(to.Conversation, message)
 	err := c.writing(ctx, func(ctx context.Context) error {

@@ -78,7 +78,7 @@ func (f authFlags) open(w world, change bool) (*desk, error) {
 		}
 		o.Sealing = store.Sealing(kept)
 		stored := store.ReadCredentials(o, nil)
-		conf, faults := config.Reader{Getenv: w.getenv, Stored: idsOf(w.ctx, stored)}.Load(path)
+		conf, _ := config.Reader{Getenv: w.getenv, Stored: idsOf(w.ctx, stored)}.Load(path)
 		_ = stored.Close()
 		if conf == nil {
 			fmt.Fprintf(w.stderr, "standin: %s cannot be used as it stands here, so credentials and orders that it names are left out; standin check says why\n", path)
