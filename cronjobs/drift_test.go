@@ -15,7 +15,7 @@ import (
 func TestWhatAnotherClockPlanned(t *testing.T) {
 	hourly := cronjobs.Schedule{Kind: cronjobs.KindCron, Expr: "30 * * * *"}
 	daily := cronjobs.Schedule{Kind: cronjobs.KindCron, Expr: "30 9 * * *"}
-	scene := func(says string, f func(t *testing.T, h *house, skew *atomic.Int64, again func())) {
+	scene := func(says string, f func(t *testing.T, h *house, skew *atomic.Int64, again func(func()))) {
 		t.Run(says, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := furnished(t, true)
@@ -27,12 +27,12 @@ func TestWhatAnotherClockPlanned(t *testing.T) {
 					h.start()
 				}
 				wire()
-				f(t, h, &skew, func() { h.stop(); h.open(); wire() })
+				f(t, h, &skew, func(meanwhile func()) { h.stop(); meanwhile(); h.open(); wire() })
 				h.stop()
 			})
 		})
 	}
-	scene("a clock that was a year ahead when the jobs last ran", func(t *testing.T, h *house, skew *atomic.Int64, again func()) {
+	scene("a clock that was a year ahead when the jobs last ran", func(t *testing.T, h *house, skew *atomic.Int64, again func(func())) {
 		year := 365 * 24 * time.Hour
 		skew.Store(int64(year))
 		every, cron := h.add(task("every", every(10*time.Minute))), h.add(task("cron", hourly))
@@ -50,13 +50,13 @@ func TestWhatAnotherClockPlanned(t *testing.T) {
 			t.Errorf("the hourly one has %d runs", n)
 		}
 		// And its failures are told again, though the last alert lies ahead.
-		again()
+		again(func() {})
 		h.pass(time.Hour)
 		if n := len(h.runs(cron.ID)); n != 3 {
 			t.Errorf("after a start the hourly one has %d runs", n)
 		}
 	})
-	scene("a clock that is set back by hours: the slots that come again are new ones, and their answers are posted", func(t *testing.T, h *house, skew *atomic.Int64, _ func()) {
+	scene("a clock that is set back by hours: the slots that come again are new ones, and their answers are posted", func(t *testing.T, h *house, skew *atomic.Int64, _ func(func())) {
 		j := h.add(task("cron", hourly))
 		h.pass(5 * time.Hour)
 		skew.Store(int64(-4 * time.Hour))
@@ -65,23 +65,22 @@ func TestWhatAnotherClockPlanned(t *testing.T) {
 			t.Errorf("%d runs, %d posts", len(runs), len(said))
 		}
 	})
-	scene("a clock that is set back a little runs no slot twice", func(t *testing.T, h *house, skew *atomic.Int64, again func()) {
+	scene("a clock that is set back a little runs no slot twice", func(t *testing.T, h *house, skew *atomic.Int64, again func(func())) {
 		j := h.add(task("daily", daily))
 		h.pass(9*time.Hour + 35*time.Minute)
 		skew.Store(int64(-10 * time.Minute))
 		h.pass(time.Hour)
-		again()
+		again(func() {})
 		h.pass(time.Hour)
 		if got := begun(h.runs(j.ID), h.job(j.ID).CreatedAt.Time()); !slices.Equal(got, []string{"9h30m0s"}) {
 			t.Errorf("began at %v", got)
 		}
 	})
-	scene("another time zone of the machine", func(t *testing.T, h *house, _ *atomic.Int64, again func()) {
+	scene("another time zone of the machine", func(t *testing.T, h *house, _ *atomic.Int64, again func(func())) {
 		j, named := h.add(task("daily", daily)), task("named", daily)
 		named.Schedule.Zone = "UTC"
 		named = h.add(named)
-		h.cfg.Home = time.FixedZone("east", 3600)
-		again()
+		again(func() { h.cfg.Home = time.FixedZone("east", 3600) })
 		if at := h.job(j.ID).State.Next.Time(); !at.Equal(j.State.Next.Time().Add(-time.Hour)) {
 			t.Errorf("planned for %v", at)
 		}
@@ -89,8 +88,8 @@ func TestWhatAnotherClockPlanned(t *testing.T) {
 			t.Errorf("the one with a zone of its own moved to %v", at.Time())
 		}
 	})
-	scene("what waits for a reason stays: a start moves no retry, no back-off, no later beginning", func(t *testing.T, h *house, _ *atomic.Int64, again func()) {
-		h.cfg.Retry.MaxAttempts = 0
+	scene("what waits for a reason stays: a start moves no retry, no back-off, no later beginning", func(t *testing.T, h *house, _ *atomic.Int64, again func(func())) {
+		again(func() { h.cfg.Retry.MaxAttempts = 0 })
 		h.fails("format")
 		back := h.add(task("failing", every(time.Minute)))
 		cron := h.add(task("failing too", cronjobs.Schedule{Kind: cronjobs.KindCron, Expr: "* * * * *"}))
@@ -99,7 +98,7 @@ func TestWhatAnotherClockPlanned(t *testing.T) {
 		later = h.add(later)
 		h.pass(40 * time.Minute)
 		want := []cronjobs.Millis{h.job(back.ID).State.Next, h.job(cron.ID).State.Next, later.State.Next}
-		again()
+		again(func() {})
 		if got := []cronjobs.Millis{h.job(back.ID).State.Next, h.job(cron.ID).State.Next, h.job(later.ID).State.Next}; !slices.Equal(got, want) {
 			t.Errorf("next %v, want %v", got, want)
 		}

@@ -103,7 +103,6 @@ func TestRules(t *testing.T) {
 		t.Run(says, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := newHouse(t)
-				h.start()
 				f(t, h)
 				h.stop()
 			})
@@ -111,6 +110,7 @@ func TestRules(t *testing.T) {
 	}
 	scene("R17: an interval counts from its anchor, and keeps to that grid after failures", func(t *testing.T, h *house) {
 		h.cfg.Retry.MaxAttempts = 0
+		h.start()
 		j := task("often", every(10*time.Minute))
 		since := time.Now()
 		j.Schedule.AnchorMs = cronjobs.At(since.Add(3 * time.Minute))
@@ -124,6 +124,7 @@ func TestRules(t *testing.T) {
 		}
 	})
 	scene("R19: between an end and the next begin lie two seconds", func(t *testing.T, h *house) {
+		h.start()
 		h.turns.set(func() { h.turns.took = func(bot.Turn) time.Duration { return 1500 * time.Millisecond } })
 		for _, s := range []cronjobs.Schedule{every(time.Second), {Kind: cronjobs.KindCron, Expr: "* * * * * *"}} {
 			j := h.add(task("second", s))
@@ -144,6 +145,7 @@ func TestRules(t *testing.T) {
 		h.pass(5 * time.Second)
 	})
 	scene("R25: a turn has an hour, or what the payload says, and none at 0", func(t *testing.T, h *house) {
+		h.start()
 		seconds := func(n int) *int { return &n }
 		for _, c := range []struct {
 			given *int
@@ -162,6 +164,7 @@ func TestRules(t *testing.T) {
 		}
 	})
 	scene("R25: a turn that does not end by itself, or does not get its turn, ends as timeout", func(t *testing.T, h *house) {
+		h.start()
 		h.turns.set(func() { h.turns.took = func(bot.Turn) time.Duration { return 24 * time.Hour } })
 		two := 120
 		j := task("hangs", yearly)
@@ -176,6 +179,7 @@ func TestRules(t *testing.T) {
 		}
 	})
 	scene("R29, R27: what narrows a run is handed to its turn, and its text says whose it is and when", func(t *testing.T, h *house) {
+		h.start()
 		j := task("light", yearly)
 		j.Payload.LightContext, j.Payload.ToolsAllow = true, []string{"web_fetch"}
 		j = h.add(j)
@@ -189,6 +193,7 @@ func TestRules(t *testing.T) {
 		}
 	})
 	scene("R34: a model that cannot be read is an error, and nothing is asked in its place", func(t *testing.T, h *house) {
+		h.start()
 		j := h.add(task("odd", yearly))
 		if _, err := h.db.ChangeJob(t.Context(), j.ID, func(j *cronjobs.Job) (cronjobs.Change, error) {
 			j.Payload.Model = "openai/"
@@ -206,6 +211,7 @@ func TestRules(t *testing.T) {
 	})
 	scene("R41: a skip counts by itself and leaves the count of errors alone; a success clears both", func(t *testing.T, h *house) {
 		h.cfg.Retry.MaxAttempts = 0
+		h.start()
 		j := h.add(task("mixed", every(2*time.Hour)))
 		skipped := fallback.Attempt{Model: primary, Reason: fallback.Timeout, Skipped: "local_server"}
 		for i, want := range []string{"1 0", "1 1", "1 2", "2 2", "0 0"} {
@@ -226,23 +232,24 @@ func TestRules(t *testing.T) {
 			}
 		}
 	})
-	scene("R42, R43: retryOn narrows what is tried again, and maxAttempts 0 tries nothing again", func(t *testing.T, h *house) {
-		h.cfg.Retry.On = []string{"rate_limit"}
-		for _, c := range []struct {
-			reason fallback.Reason
-			most   int
-			want   int
-		}{{fallback.Overloaded, 3, 1}, {fallback.RateLimit, 3, 4}, {fallback.RateLimit, 0, 1}} {
-			h.cfg.Retry.MaxAttempts = c.most
+	for _, c := range []struct {
+		reason fallback.Reason
+		most   int
+		want   int
+	}{{fallback.Overloaded, 3, 1}, {fallback.RateLimit, 3, 4}, {fallback.RateLimit, 0, 1}} {
+		scene(fmt.Sprintf("R42, R43: with retryOn rate_limit and %d attempts %s is run %d times", c.most, c.reason, c.want), func(t *testing.T, h *house) {
+			h.cfg.Retry.On, h.cfg.Retry.MaxAttempts = []string{"rate_limit"}, c.most
+			h.start()
 			h.fails(c.reason)
 			j := h.add(task("once", in(time.Minute)))
 			h.pass(time.Hour)
 			if n := len(h.runs(j.ID)); n != c.want {
-				t.Errorf("%s with %d attempts: %d runs, want %d", c.reason, c.most, n, c.want)
+				t.Errorf("%d runs", n)
 			}
-		}
-	})
+		})
+	}
 	scene("R42: a one-shot job that was skipped is switched off and kept", func(t *testing.T, h *house) {
+		h.start()
 		h.turns.set(func() {
 			h.turns.answer = func(bot.Turn) (string, error) {
 				return "", &fallback.SummaryError{Attempts: []fallback.Attempt{{Model: primary, Reason: fallback.Timeout, Skipped: "local_server"}}}
@@ -255,6 +262,7 @@ func TestRules(t *testing.T) {
 		}
 	})
 	scene("R44: a failure that passes is tried again before the next slot, where that is later; else the back-off counts", func(t *testing.T, h *house) {
+		h.start()
 		h.fails(fallback.Overloaded)
 		since := time.Now()
 		j := h.add(task("hourly", every(time.Hour)))
@@ -268,6 +276,7 @@ func TestRules(t *testing.T) {
 	})
 	scene("R47: false means none, best effort none, and a success clears the time of the last alert", func(t *testing.T, h *house) {
 		h.cfg.Retry.MaxAttempts = 0
+		h.start()
 		h.fails(fallback.Format)
 		off, best, usual := task("off", every(10*time.Minute)), task("best", every(10*time.Minute)), task("usual", every(10*time.Minute))
 		off.FailureAlert, best.Delivery.BestEffort = &cronjobs.FailureAlert{Off: true}, true
@@ -287,6 +296,7 @@ func TestRules(t *testing.T) {
 	})
 	scene("R48: who has just read of a failure is not told of it a second time", func(t *testing.T, h *house) {
 		h.cfg.Retry.MaxAttempts = 0
+		h.start()
 		h.fails(fallback.Format)
 		j := task("loud", every(10*time.Minute))
 		place := j.Delivery.Place
@@ -298,6 +308,7 @@ func TestRules(t *testing.T) {
 		}
 	})
 	scene("R50: what the agent has posted there itself is not posted again; a bare all-is-well is not posted", func(t *testing.T, h *house) {
+		h.start()
 		h.turns.set(func() { h.turns.sent = []tools.Sent{{To: channels.Address{Channel: "console", Conversation: "room"}}} })
 		j := h.add(task("self", yearly))
 		_, _, _ = h.s.RunNow(t.Context(), j.ID, false)
@@ -321,6 +332,7 @@ func TestRules(t *testing.T) {
 		}
 	})
 	scene("R52: a retry is the same delivery", func(t *testing.T, h *house) {
+		h.start()
 		n := 0
 		h.turns.set(func() {
 			h.turns.answer = func(bot.Turn) (string, error) {
@@ -338,6 +350,7 @@ func TestRules(t *testing.T) {
 	})
 	scene("R63, R64: of the record the newest lines stay, of what was said a day", func(t *testing.T, h *house) {
 		h.cfg.KeepLines = 5
+		h.start()
 		j := h.add(task("often", every(10*time.Minute)))
 		h.pass(26 * time.Hour)
 		runs := h.runs(j.ID)
