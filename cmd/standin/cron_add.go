@@ -46,7 +46,7 @@ func (c *cronAddCmd) Run(w world) error {
 	}
 	j, err = d.Add(w.ctx, j, fallback.SessionID(j.SessionKey))
 	if err != nil {
-		return wrong(err)
+		return c.wrong(err)
 	}
 	return d.tell(w, j, "Added", c.JSON)
 }
@@ -99,7 +99,7 @@ func (c *cronEditCmd) Run(w world) error {
 	}
 	j, err = d.Edit(w.ctx, j.ID, func(j *cronjobs.Job) error { return c.apply(j, d.Now()) })
 	if err != nil {
-		return wrong(err)
+		return c.wrong(err)
 	}
 	return d.tell(w, j, "Changed", c.JSON)
 }

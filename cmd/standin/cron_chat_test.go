@@ -69,7 +69,7 @@ func TestCronInChats(t *testing.T) {
 		{owner, "add --name X --every 5 --message x", `"5" is no duration; write it like 30s, 20m, 2h or 1d`, "standin"},
 		{owner, "add --name X --every 5m --message x --thinking hard", `--thinking is "hard"; use off, minimal`, "Added"},
 		{owner, "add --name X --every 0s --message x", "--every is not above zero; give the time between two runs", "Added"},
-		{owner, "add --name X --every 5m --message x --webhook http://localhost:1/x", "--to leads into the house (localhost:1), which webhooks may not; if that is meant, put the host into cron.webhookAllowHosts", "Added"},
+		{owner, "add --name X --every 5m --message x --webhook http://localhost:1/x", "--webhook leads into the house (localhost:1), which webhooks may not; if that is meant, put the host into cron.webhookAllowHosts", "Added"},
 		{owner, "edit Tea --completion-webhook https://example.org/hook", "each end is told to https://example.org", "hook\n"},
 		{owner, "edit Tea --clear-completion-webhook", "Changed", "each end"},
 		{owner, "explode", "There is /cron add, list", ""},

@@ -172,6 +172,18 @@ func wrong(err error) error {
 	return exit{exitUsage, strings.Join(lines, "\nstandin: ")}
 }
 
+// wrong is the same, for the flags that were given: a webhook's URL is the field
+// "to", and was not written as --to.
+func (f *jobFlags) wrong(err error) error {
+	var bad *cronjobs.Fault
+	for _, one := range parted(err) {
+		if f.given("webhook") && errors.As(one, &bad) && bad.Field == "delivery.to" {
+			bad.Field = "webhook"
+		}
+	}
+	return wrong(err)
+}
+
 // parted takes joined errors apart.
 func parted(err error) (all []error) {
 	joined, ok := err.(interface{ Unwrap() []error })
@@ -188,7 +200,7 @@ func parted(err error) (all []error) {
 var flagOf = map[string]string{
 	"name": "name", "agentId": "agent", "sessionTarget": "session", "schedule.at": "at", "schedule.everyMs": "every", "schedule.expr": "cron", "schedule.tz": "tz",
 	"schedule.staggerMs": "stagger", "payload.text": "system-event", "payload.message": "message", "payload.model": "model", "payload.fallbacks": "fallbacks", "payload.maxCostPerDay": "max-cost-per-day",
-	"delivery.channel": "channel", "delivery.to": "to", "failureAlert.after": "failure-alert-after", "failureAlert.to": "failure-alert-to",
+	"delivery.channel": "channel", "delivery.to": "to", "webhook": "webhook", "failureAlert.after": "failure-alert-after", "failureAlert.to": "failure-alert-to",
 	"failureAlert.channel": "failure-alert-channel", "failureAlert.mode": "failure-alert-mode", "delivery.failureDestination.to": "failure-to",
 	"delivery.completionDestination.to": "completion-webhook", "payload.thinking": "thinking",
 	"delivery.failureDestination.channel": "failure-channel", "delivery.failureDestination.mode": "failure-mode",
