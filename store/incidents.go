@@ -151,8 +151,8 @@ func (d *DB) LastAnswer(ctx context.Context, model string) (time.Time, error) {
 	return moment(at), nil
 }
 
-// LongStandIn is a session on a stand-in.
-type LongStandIn struct {
+// StandIn is a session on a stand-in.
+type StandIn struct {
 	Agent         fallback.AgentID
 	Origin, Model fallback.Model // that was to answer, and that does
 	Reason        string         // that its room was told, may be empty
@@ -160,12 +160,12 @@ type LongStandIn struct {
 	Last          time.Time // when a person last spoke there
 }
 
-// LongStandIns gives the sessions that have been on a stand-in since before a
-// time, the longest first.
-func (d *DB) LongStandIns(ctx context.Context, before time.Time) (list []LongStandIn, err error) {
+// StandInsSince gives the sessions on a stand-in, the one that has been longest
+// first.
+func (d *DB) StandInsSince(ctx context.Context) (list []StandIn, err error) {
 	err = d.main.each(ctx, `SELECT k.agent, s.origin_provider, s.origin_model, s.provider, s.model, s.told_reason, s.since, k.last_interaction
-		FROM selection s JOIN sessions k ON k.key = s.session WHERE `+standsIn+` AND s.since > 0 AND s.since <= ? ORDER BY s.since, s.session`, []any{millis(before)}, func(scan func(...any) error) error {
-		var one LongStandIn
+		FROM selection s JOIN sessions k ON k.key = s.session WHERE `+standsIn+` AND s.since > 0 ORDER BY s.since, s.session`, nil, func(scan func(...any) error) error {
+		var one StandIn
 		var since, last int64
 		err := scan(&one.Agent, &one.Origin.Provider, &one.Origin.Name, &one.Model.Provider, &one.Model.Name, &one.Reason, &since, &last)
 		one.Since, one.Last = moment(since), moment(last)
@@ -173,7 +173,7 @@ func (d *DB) LongStandIns(ctx context.Context, before time.Time) (list []LongSta
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list long stand-ins: %w", err)
+		return nil, fmt.Errorf("list stand-ins: %w", err)
 	}
 	return list, nil
 }

@@ -75,15 +75,15 @@ func (a *App) outageSigns(_ context.Context, _ time.Time) (list []incidents.Sign
 
 func wordOf(reason string) string { return strings.ReplaceAll(reason, "_", " ") }
 
-// standInSigns tells of agents whose sessions have been on a stand-in for long,
-// one for each model that is stood in for. A session that nobody has written in
+// standInSigns tells of agents whose sessions are on a stand-in, one for each
+// model that is stood in for; what lasts too long is told. A session that nobody has written in
 // since that model came back is not counted: its next message asks it [M12].
 func (a *App) standInSigns(ctx context.Context, now time.Time) ([]incidents.Sign, error) {
 	longer := a.current.Load().Operators.FallbackLongerThan
 	if longer <= 0 {
 		return nil, nil
 	}
-	sessions, err := a.DB.LongStandIns(ctx, now.Add(-longer))
+	sessions, err := a.DB.StandInsSince(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (a *App) standInSigns(ctx context.Context, now time.Time) ([]incidents.Sign
 		origin fallback.Model
 	}
 	back := map[fallback.Model]time.Time{} // when it answered last
-	count, first := map[group]int{}, map[group]int{}
+	count, first, reason := map[group]int{}, map[group]int{}, map[group]string{}
 	var order []group
 	for i, s := range sessions {
 		at, known := back[s.Origin]
@@ -114,21 +114,28 @@ func (a *App) standInSigns(ctx context.Context, now time.Time) ([]incidents.Sign
 		if count[g]++; count[g] == 1 {
 			first[g], order = i, append(order, g)
 		}
+		// What a room was told when the model rested already says for how long it did.
+		if reason[g] == "" && !strings.Contains(s.Reason, " is in cooldown ") {
+			reason[g] = wordOf(s.Reason)
+		}
 	}
 	var list []incidents.Sign
 	for _, g := range order {
 		s := sessions[first[g]]
-		detail := wordOf(s.Reason)
-		if count[g] > 1 {
-			detail = strings.TrimSpace(fmt.Sprintf("%s in %d conversations", detail, count[g]))
+		detail := fmt.Sprintf("in %d conversations", count[g])
+		if count[g] == 1 {
+			detail = "in one conversation"
+		}
+		if why := reason[g]; why != "" {
+			detail += ", " + why
 		}
 		list = append(list, incidents.Sign{
 			Kind: incidents.Fallback, Subject: string(g.agent) + " " + g.origin.String(), Since: s.Since, Hold: longer,
 			Title:     fmt.Sprintf("agent %s answers with %s in place of %s", g.agent, s.Model, g.origin),
 			Was:       fmt.Sprintf("agent %s answered with %s in place of %s", g.agent, s.Model, g.origin),
 			Detail:    detail,
-			Meanwhile: fmt.Sprintf("Everybody is answered; messages ask %s again every five minutes at most.", g.origin),
-			Mend:      "standin status says why, standin auth list shows the credentials.",
+			Meanwhile: fmt.Sprintf("Everybody is answered; %s is asked again when its rest is over.", g.origin),
+			Mend:      "standin status says when that is, standin auth list shows the credentials.",
 		})
 	}
 	return list, nil
