@@ -27,6 +27,7 @@ operators: {notify: [{to: slack:C0OPS}]}
 type watched struct {
 	t      *testing.T
 	dir    string
+	config string
 	vendor *providertest.Vendor
 	room   *channeltest.Room // of people
 	slack  *channeltest.Room // of the operators; nil while no daemon runs
@@ -36,14 +37,14 @@ type watched struct {
 }
 
 func newWatched(t *testing.T, dir string) *watched {
-	w := &watched{t: t, dir: dir, vendor: &providertest.Vendor{}}
+	w := &watched{t: t, dir: dir, config: watchedConfig, vendor: &providertest.Vendor{}}
 	w.start()
 	return w
 }
 
 func (w *watched) start() {
 	w.t.Helper()
-	conf, faults := config.Parse("config.yaml", []byte(watchedConfig), noEnv, w.dir)
+	conf, faults := config.Parse("config.yaml", []byte(w.config), noEnv, w.dir)
 	if conf == nil {
 		w.t.Fatal(faults)
 	}
@@ -51,7 +52,7 @@ func (w *watched) start() {
 	w.room, w.slack = channeltest.NewRoom("room"), channeltest.NewRoom("slack")
 	a, err := New(w.t.Context(), Parts{
 		State: w.dir, Config: conf, Channels: []channels.Channel{w.room, w.slack},
-		Vendors: provider.New(provider.Options{Transport: w.vendor, Log: log}), Log: log, Now: time.Now, Sleep: Sleep,
+		Vendors: thousand{provider.New(provider.Options{Transport: w.vendor, Log: log})}, Log: log, Now: time.Now, Sleep: Sleep,
 	})
 	if err != nil {
 		w.t.Fatal(err)
