@@ -9,11 +9,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"standin/bot/incidents"
 	"standin/channels"
 	"standin/channels/channeltest"
 	"standin/cmd/standin/config"
 	"standin/fallback/provider"
 	"standin/fallback/provider/providertest"
+	"standin/store"
 )
 
 const watchedConfig = `
@@ -207,4 +209,43 @@ func TestNoModelAnswersAndNoMoneyIsLeft(t *testing.T) {
 		w.want(append(lines, "notice: ✅ Over after 2 min: no model of agent main answered (")...)
 		w.end()
 	})
+}
+
+// A trouble that had not lasted long enough when standin ended begins anew: nobody
+// has watched it meanwhile, and most likely it is the start that is seen.
+func TestAStartTellsOfNoConnectionThatIsBeingMade(t *testing.T) {
+	db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	now := noon
+	process := func() *incidentWatch {
+		w := &incidentWatch{
+			rows: db, settings: func() incidents.Settings { return incidents.Settings{} }, log: slog.New(slog.DiscardHandler), now: func() time.Time { return now }, hand: make(chan struct{}, 1),
+			signs: func(context.Context, time.Time) ([]incidents.Sign, func(incidents.Kind) bool) {
+				return []incidents.Sign{{Kind: incidents.Channel, Subject: "slack", Hold: time.Minute, Title: "down"}}, func(incidents.Kind) bool { return true }
+			},
+		}
+		if err := w.start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	look := func(w *incidentWatch, want int) {
+		t.Helper()
+		if err := w.look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if open, err := db.IncidentsBack(t.Context(), true, 10); err != nil || len(open) != want {
+			t.Fatalf("%+v, %v: want %d", open, err, want)
+		}
+	}
+	look(process(), 0)
+	now = now.Add(8 * time.Hour)
+	w := process()
+	look(w, 0)
+	now = now.Add(time.Minute)
+	look(w, 1)
+	look(process(), 1) // what was told stays
 }
