@@ -241,9 +241,13 @@ func (u *Usage) blocking(model string, now time.Time) (longest Window, blocked b
 			longest, blocked = *w, true
 		}
 	}
+	of := "" // of windows that end together the first model's counts, so that the reason is one
 	for scope, c := range u.Scopes {
-		if (model == "" || model == scope) && c.Active(now) && c.Until.After(longest.Until) {
-			longest, blocked = c.Window, true
+		if model != "" && model != scope || !c.Active(now) {
+			continue
+		}
+		if c.Until.After(longest.Until) || of > scope && c.Until.Equal(longest.Until) {
+			longest, blocked, of = c.Window, true, scope
 		}
 	}
 	return longest, blocked
