@@ -120,7 +120,12 @@ func TestToolsOverTheWire(t *testing.T) {
 			t.Errorf("the last turn does not hear of the act: %s", heard)
 		}
 
-		code, said := w.run("why", "--state", w.dir, "--config", filepath.Join(w.dir, "config.yaml"))
+		var code int
+		var said string
+		w.await("the record is written", func() bool { // it is written behind the answers
+			code, said = w.run("why", "--state", w.dir, "--config", filepath.Join(w.dir, "config.yaml"))
+			return strings.Contains(said, "cannot be undone")
+		})
 		for _, line := range []string{
 			"openai/gpt-5.5 with openai:default used session_status\n",
 			"openai/gpt-5.5-mini with openai:default used session_status\n",
