@@ -163,9 +163,9 @@ func New(ctx context.Context, p Parts) (*App, error) {
 		Spending:    db,
 		Local:       p.Local,
 		Tools:       a.agentTools,
+		Promises:    a.promises(),
 		Speaker:     voice{func() config.Voice { return a.Config().Voice }, p.Environ},
 		Log:         p.Log,
-		Promises:    a.promises(),
 		Now:         p.Now,
 		Sleep:       p.Sleep,
 	}
