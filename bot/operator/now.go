@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	mostStandIns = 100
-	mostFailures = 5
+	mostStandIns  = 100
+	mostIncidents = 100
+	mostFailures  = 5
 )
 
 // now is the first screen.
@@ -52,6 +53,11 @@ func (s *Server) now(c *call) (any, error) {
 	}
 	n.Failures = append(n.Failures, failures...)
 	n.Cost = s.costToday(c.ctx, c.now)
+	if s.Incidents != nil {
+		if n.Incidents, err = s.Incidents(c.ctx, mostIncidents); err != nil {
+			return nil, err
+		}
+	}
 	return n, nil
 }
 

@@ -50,9 +50,12 @@ type Options struct {
 	Beats    Beats                       // nil: no heartbeats run here
 	Costs    Costs                       // nil: costs are not kept
 	Oracle   Oracle                      // nil: nothing is played here
-	Page     http.Handler                // nil: there is no page
-	Log      *slog.Logger
-	Now      func() time.Time
+	// Incidents gives what is wrong and not over, the latest first; nil: that is not
+	// kept.
+	Incidents func(ctx context.Context, limit int) ([]Incident, error)
+	Page      http.Handler // nil: there is no page
+	Log       *slog.Logger
+	Now       func() time.Time
 }
 
 // Server answers the operator. It is made by New; its methods may be called from

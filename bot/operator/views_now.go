@@ -23,6 +23,17 @@ type Now struct {
 	Work          Work         `json:"work"`
 	Failures      []Decision   `json:"failures" doc:"The last failed attempts, the latest first; at most 5."`
 	Cost          *CostToday   `json:"cost,omitempty" doc:"Absent where costs are not kept."`
+	Incidents     []Incident   `json:"incidents,omitempty" doc:"What is wrong and not over, the latest first; at most 100."`
+}
+
+// Incident is a trouble that operators are told of.
+type Incident struct {
+	Kind    string    `json:"kind" doc:"models, fallback, auth, billing, login, channel, job, heartbeat, budget, mcp"`
+	Subject string    `json:"subject"`
+	Title   string    `json:"title"`
+	Text    string    `json:"text" doc:"As it was told last."`
+	Since   time.Time `json:"since"`
+	Times   int       `json:"times" doc:"How often it came; more than 1: it comes and goes."`
 }
 
 // Readiness says whether messages are taken.

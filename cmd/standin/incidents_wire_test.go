@@ -13,6 +13,7 @@ import (
 
 	"standin/bot/incidents"
 	"standin/channels/slack/slacktest"
+	"standin/cmd/standin/daemon"
 	"standin/fallback/provider/providertest"
 )
 
@@ -107,6 +108,9 @@ operators:
 	}
 	if _, out := w.run("incidents", "--open", "--state", w.dir); !strings.Contains(out, "OPEN") || !strings.Contains(out, "No model of agent main") {
 		t.Errorf("incidents --open says:\n%s", out)
+	}
+	if n, err := daemon.AskNow(t.Context(), w.dir); err != nil || len(n.Incidents) != 2 || !strings.HasPrefix(n.Incidents[0].Text+n.Incidents[1].Text, "⚠️ ") {
+		t.Errorf("the operator's first screen has %+v, %v", n.Incidents, err)
 	}
 	w.slack.Say(slacktest.Say{Room: slacktest.DM, User: slacktest.Alice, Text: "four"})
 	heard(append(told, "✅ Over after ", "✅ Over after ")...)

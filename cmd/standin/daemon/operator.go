@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"standin/bot"
+	"standin/bot/incidents"
 	"standin/bot/operator"
 	"standin/bot/operator/page"
 	"standin/channels"
@@ -20,16 +21,17 @@ func (a *App) newDesk() *operator.Server {
 	// Its files are packed when somebody first looks: a start does not wait for it.
 	files := sync.OnceValue(page.Handler)
 	return operator.New(operator.Options{
-		Settings: a.parts.Config.Operator,
-		Config:   func() *bot.Config { return a.current.Load().Bot },
-		Rows:     deskRows{a.DB},
-		Keyring:  keyring{liveCredentials{a}},
-		Prober:   a.runner,
-		Daemon:   deskDaemon{a},
-		Costs:    deskCosts{a},
-		Page:     http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { files().ServeHTTP(w, r) }),
-		Log:      a.parts.Log,
-		Now:      a.parts.Now,
+		Settings:  a.parts.Config.Operator,
+		Config:    func() *bot.Config { return a.current.Load().Bot },
+		Rows:      deskRows{a.DB},
+		Keyring:   keyring{liveCredentials{a}},
+		Prober:    a.runner,
+		Daemon:    deskDaemon{a},
+		Costs:     deskCosts{a},
+		Incidents: a.openIncidents,
+		Page:      http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { files().ServeHTTP(w, r) }),
+		Log:       a.parts.Log,
+		Now:       a.parts.Now,
 	})
 }
 
@@ -158,4 +160,12 @@ func (d deskDaemon) Servers() []operator.ToolServer {
 		list = append(list, operator.ToolServer{Name: s.Name, State: string(s.State), Since: s.Since, Tools: s.Tools, Error: s.Error, Next: s.Next})
 	}
 	return list
+}
+
+// openIncidents is what is wrong, as the operator reads it.
+func (a *App) openIncidents(ctx context.Context, limit int) ([]operator.Incident, error) {
+	list, err := a.DB.IncidentsBack(ctx, true, limit)
+	return each(list, func(i incidents.Incident) operator.Incident {
+		return operator.Incident{Kind: string(i.Kind), Subject: i.Subject, Title: i.Title, Text: i.Text, Since: i.Since, Times: i.Times}
+	}), err
 }
