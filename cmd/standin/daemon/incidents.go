@@ -45,6 +45,7 @@ type incidentWatch struct {
 
 	wake, hand chan struct{}
 	outages    outages
+	pruned     time.Time // when old rows were forgotten last
 }
 
 // poke has a loop run without waiting for it.
@@ -98,7 +99,11 @@ func (w *incidentWatch) look(ctx context.Context) error {
 		}
 	}
 	poke(w.hand)
-	return nil
+	if now.Sub(w.pruned) < 24*time.Hour {
+		return nil
+	}
+	w.pruned = now
+	return w.rows.PruneIncidents(ctx, now.Add(-keepIncidents))
 }
 
 // handOver gives what is due to the outbox, which takes it once however often it

@@ -248,4 +248,17 @@ func TestAStartTellsOfNoConnectionThatIsBeingMade(t *testing.T) {
 	now = now.Add(time.Minute)
 	look(w, 1)
 	look(process(), 1) // what was told stays
+
+	w = process()
+	w.signs = func(context.Context, time.Time) ([]incidents.Sign, func(incidents.Kind) bool) {
+		return nil, func(incidents.Kind) bool { return true }
+	}
+	look(w, 0)
+	for _, want := range []int{1, 0} { // read for 90 days, and then forgotten
+		now = now.Add(keepIncidents - time.Hour)
+		look(w, 0)
+		if all, err := db.IncidentsBack(t.Context(), false, 10); err != nil || len(all) != want {
+			t.Fatalf("%+v, %v: want %d", all, err, want)
+		}
+	}
 }
