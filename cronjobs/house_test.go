@@ -32,7 +32,6 @@ type house struct {
 	again  bool // the store is opened more than once, so it must be one that lasts
 	s      *cronjobs.Scheduler
 	book   *cronjobs.Book
-	n      int
 }
 
 // The models of the house.

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -46,7 +45,6 @@ func (f fast) sleep(ctx context.Context, d time.Duration) error {
 // there and its sender does not hear of it in time.
 type wall struct {
 	path string
-	mu   sync.Mutex
 }
 
 func (w *wall) Name() string { return "console" }

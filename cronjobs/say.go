@@ -184,11 +184,8 @@ func dash(s string) string {
 }
 
 // SayRun tells of one run in full.
-func SayRun(r Run, home *time.Location) string {
+func SayRun(r Run) string {
 	var b strings.Builder
-	if home == nil {
-		home = time.Local
-	}
 	status := string(r.Status)
 	if r.Ended == 0 {
 		status = "running"

@@ -289,7 +289,7 @@ func (d desk) runs(ctx context.Context, j Job) (tools.Result, error) {
 	var out strings.Builder
 	for _, r := range list {
 		fmt.Fprintf(&out, "%s ", r.Started.Time().In(zoneOf(j, d.Config.Home)).Format(clockFormat))
-		out.WriteString(SayRun(r, d.Config.Home))
+		out.WriteString(SayRun(r))
 	}
 	return tools.Result{Text: out.String(), Idle: true}, nil
 }

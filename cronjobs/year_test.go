@@ -164,7 +164,7 @@ func TestAYearOfJobs(t *testing.T) {
 		{minutes: []int{0}, hours: []int{8, 20}, weekdays: []int{1}},
 	}
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC).Sub(time.Now())) // a bubble begins in 2000
+		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC))) // a bubble begins in 2000
 		h := newHouse(t)
 		q := &quick{begun: map[string]int{}}
 		h.cfg.KeepLines = 0
@@ -188,7 +188,7 @@ func TestAYearOfJobs(t *testing.T) {
 			jobs, wishes = append(jobs, h.add(j)), append(wishes, w)
 		}
 		h.start()
-		time.Sleep(end.Sub(time.Now()))
+		time.Sleep(time.Until(end))
 		total, late := 0, 0
 		for i, j := range jobs {
 			want := wishes[i].due(calendars[j.Schedule.Zone], begin, end.Add(-10*time.Minute)) // the last may still wait in its spread

@@ -108,7 +108,7 @@ func (c *cronRunCmd) ran(w world, d *cronDesk, r cronjobs.Run) error {
 			return err
 		}
 	} else {
-		fmt.Fprint(w.stdout, cronjobs.SayRun(r, d.Config.Home))
+		fmt.Fprint(w.stdout, cronjobs.SayRun(r))
 	}
 	if r.Status != cronjobs.OK {
 		return exit{code: exitFault}
@@ -170,7 +170,7 @@ func (c *cronRunsCmd) Run(w world) error {
 	case c.JSON:
 		return printJSON(w, append([]cronjobs.Run{}, runs...))
 	case c.RunID != "":
-		fmt.Fprint(w.stdout, cronjobs.SayRun(runs[0], d.Config.Home))
+		fmt.Fprint(w.stdout, cronjobs.SayRun(runs[0]))
 		return nil
 	case len(runs) == 0:
 		fmt.Fprintln(w.stdout, "No job has run yet.")
