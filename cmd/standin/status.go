@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"standin/bot"
+	"standin/bot/incidents"
 	"standin/bot/operator"
 	"standin/channels"
 	"standin/cmd/standin/daemon"
@@ -55,6 +56,11 @@ func verdictOf(n operator.Now) int {
 	if n.Degraded != "" || n.StandInsTotal > 0 || n.Readiness != operator.Ready {
 		code = exitFault
 	}
+	for _, i := range n.Incidents {
+		if i.Kind != string(incidents.Budget) { // half of it is spent on most days; one that is used up shows in who answers
+			code = exitFault
+		}
+	}
 	exhausted := len(n.Agents) > 0
 	for _, a := range n.Agents {
 		exhausted = exhausted && a.Standing == channels.Exhausted
@@ -81,6 +87,7 @@ func printNow(out io.Writer, n operator.Now, dir string) {
 	if n.Degraded != "" {
 		p("  note: %s", line(n.Degraded))
 	}
+	printOpen(out, n)
 	for _, a := range n.Agents {
 		p("")
 		printAgent(out, a, n.At)
@@ -116,6 +123,20 @@ func printNow(out io.Writer, n operator.Now, dir string) {
 			unpriced = fmt.Sprintf(", and %s of unknown price", counted(int(c.Unpriced), "call"))
 		}
 		p("\nToday: $%.2f for %s%s", c.USD, counted(int(c.Calls), "call"), unpriced)
+	}
+}
+
+// shownIncidents is how many of them fit on a screen.
+const shownIncidents = 8
+
+// printOpen lists what is wrong and not over, as the operators were told of it.
+func printOpen(out io.Writer, n operator.Now) {
+	shown := n.Incidents[:min(len(n.Incidents), shownIncidents)]
+	for _, i := range shown {
+		fmt.Fprintf(out, "  OPEN  %s\n", line(i.Text))
+	}
+	if more := len(n.Incidents) - len(shown); more > 0 {
+		fmt.Fprintf(out, "  … and %d more: standin incidents --open lists them\n", more)
 	}
 }
 

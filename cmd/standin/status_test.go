@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,8 @@ func TestTheStatusIsAnExitCode(t *testing.T) {
 		"a session is on one":       {func(n *operator.Now) { n.StandInsTotal = 1 }, 1},
 		"it is starting":            {func(n *operator.Now) { n.Readiness = operator.Starting }, 1},
 		"older files wait":          {func(n *operator.Now) { n.Degraded = "x" }, 1},
+		"an incident is open":       {func(n *operator.Now) { n.Incidents = []operator.Incident{{Kind: "job"}} }, 1},
+		"half a budget is spent":    {func(n *operator.Now) { n.Incidents = []operator.Incident{{Kind: "budget"}} }, 0},
 		"no model can answer":       {func(n *operator.Now) { n.Agents[0].Standing = channels.Exhausted }, 2},
 		"one agent of two cannot":   {func(n *operator.Now) { n.Agents = append(n.Agents, operator.Agent{Standing: channels.Exhausted}) }, 1},
 		"the only channel is down":  {func(n *operator.Now) { n.Channels[0].State = "down" }, 2},
@@ -86,6 +89,27 @@ func TestTheStatusOnOneScreen(t *testing.T) {
 	}
 	if lines := strings.Count(out.String(), "\n"); lines > 30 {
 		t.Errorf("%d lines are more than a screen", lines)
+	}
+}
+
+// What is wrong and not over comes before all else, one line each, in the words in
+// which the operators were told; a day with many leaves room for the rest.
+func TestTheStatusBeginsWithWhatIsWrong(t *testing.T) {
+	n := calmNow()
+	for i := range shownIncidents + 2 {
+		n.Incidents = append(n.Incidents, operator.Incident{Kind: "job", Subject: fmt.Sprint(i), Text: fmt.Sprintf("⚠️ Job %d fails, since 11:00 UTC:\n3 times\x1b[2J in a row.", i)})
+	}
+	var out bytes.Buffer
+	printNow(&out, n, "/state")
+	lines := strings.Split(out.String(), "\n")
+	if !strings.HasPrefix(lines[0], "standin 1 on /state") || lines[1] != "  OPEN  ⚠️ Job 0 fails, since 11:00 UTC: 3 times [2J in a row." ||
+		lines[shownIncidents+1] != "  … and 2 more: standin incidents --open lists them" || lines[shownIncidents+3] != "main: a/x answers" {
+		t.Errorf("it reads\n%s", out.String())
+	}
+	out.Reset()
+	printNow(&out, calmNow(), "/state")
+	if strings.Contains(out.String(), "OPEN") {
+		t.Errorf("nothing is wrong, and it reads\n%s", out.String())
 	}
 }
 
