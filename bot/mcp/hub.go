@@ -26,11 +26,14 @@ type Hub struct {
 
 	mu      sync.Mutex
 	servers map[string]*running
+	leaving map[string]*running // were told to stop and may not have ended yet
 	closed  bool
 }
 
 // New makes a hub without servers.
-func New(o Options) *Hub { return &Hub{Options: o, servers: map[string]*running{}} }
+func New(o Options) *Hub {
+	return &Hub{Options: o, servers: map[string]*running{}, leaving: map[string]*running{}}
+}
 
 // Use makes the given servers the ones that run: new and changed ones are
 // started, others stopped. It returns at once. After Close it does nothing.
@@ -49,6 +52,9 @@ func (h *Hub) Use(servers []Server) {
 		}
 		if old != nil {
 			old.stop()
+		} else {
+			old = h.leaving[s.Name]
+			delete(h.leaving, s.Name) // whoever waits for the new one waits for both
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		r := &running{Server: s, hub: h, stop: cancel, ended: make(chan struct{}), state: Starting, since: h.Now()}
@@ -59,17 +65,29 @@ func (h *Hub) Use(servers []Server) {
 		if !wanted[name] {
 			r.stop()
 			delete(h.servers, name)
+			h.leaving[name] = r
+		}
+	}
+	for name, r := range h.leaving {
+		select {
+		case <-r.ended:
+			delete(h.leaving, name)
+		default:
 		}
 	}
 }
 
-// Close stops the servers and waits for their end, as long as ctx lasts.
+// Close stops the servers and waits for their end, and for that of those that
+// were removed before, as long as ctx lasts.
 func (h *Hub) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.closed = true
 	var all []*running
 	for _, r := range h.servers {
 		r.stop()
+		all = append(all, r)
+	}
+	for _, r := range h.leaving {
 		all = append(all, r)
 	}
 	h.mu.Unlock()
