@@ -24,6 +24,7 @@ type Attempt struct {
 	Position  int    // 1-based place of the candidate in the chain
 	Total     int
 	OK        bool
+	Asks      bool    `json:",omitzero"` // what came back asks for tools: it is not the run's answer
 	Skipped   SkipWhy // "" when it was tried
 	Probe     ProbeKind
 	Profiles  int // how many credentials stood at the gate, 0 when unknown (20.3)

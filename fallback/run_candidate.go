@@ -187,7 +187,7 @@ func (w *walk) call(ctx context.Context, c candidate, v Verdict, p Profile) (*an
 		a.Priced = !streamed // what broke off in the middle was paid for, nobody knows how much
 	}
 	if err == nil {
-		a.OK = true
+		a.OK, a.Asks = true, w.ask.Tools != nil && len(reply.Calls) > 0
 		w.step(ctx, Step{What: StepAttempt, Attempt: &a})
 		if err := w.usage(ctx, c, p, nil); err != nil {
 			w.Log.Error("success not recorded", "profile", p.ID, "err", err)

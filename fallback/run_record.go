@@ -52,16 +52,21 @@ func (w *walk) skip(ctx context.Context, c candidate, v Verdict) {
 }
 
 // failed records a candidate whose last profile has failed, once, however many
-// of its profiles were asked.
-func (w *walk) failed(ctx context.Context, c candidate, move Move) {
-	if len(w.attempts) == 0 || w.attempts[len(w.attempts)-1].Position != c.position {
-		return // it could not even be asked
+// of its profiles were asked. One that came to nothing without a failed request,
+// over its rounds of tools or a budget, has left the chain all the same.
+func (w *walk) failed(ctx context.Context, c candidate, class Class, move Move) {
+	var a Attempt
+	if n := len(w.attempts); n > 0 && w.attempts[n-1].Position == c.position {
+		a = w.attempts[n-1]
+	} else {
+		a = w.attempt(c, Verdict{}, Profile{})
+		a.fail(class, w.last)
 	}
 	next := w.next(c)
 	if move == Stop {
 		next = Model{}
 	}
-	w.decide(ctx, w.book.Failed(w.attempts[len(w.attempts)-1], next))
+	w.decide(ctx, w.book.Failed(a, next))
 }
 
 // missed warns of each model that its vendor does not know, once another has

@@ -157,6 +157,8 @@ func TestSilenceAfterAnActIsAnAnswer(t *testing.T) {
 func TestToolRoundsAreBounded(t *testing.T) {
 	d, v, b, a := atBench(t)
 	a.Config.MaxToolRounds = 3
+	h := &hears{}
+	d.Journal = h
 	v.Always(primary, calls("look"))
 	out, err := d.Run(t.Context(), a)
 	if err != nil || out.Used != model("anthropic/claude-opus-4-6") || len(b.used) != 3 {
@@ -164,6 +166,18 @@ func TestToolRoundsAreBounded(t *testing.T) {
 	}
 	if told := fmt.Sprint(v.Requests()[4].Messages); !strings.Contains(told, "3 rounds") {
 		t.Errorf("told %s", told)
+	}
+	var story []string // that the chain was left without a failed request is told too
+	for _, s := range h.steps {
+		switch {
+		case s.Attempt != nil:
+			story = append(story, fmt.Sprint(s.Attempt.Model.Provider, " asks:", s.Attempt.Asks))
+		case s.Record != nil:
+			story = append(story, s.Record.Decision+" "+s.Record.StepOutcome+" "+s.Record.NextProvider)
+		}
+	}
+	if want := strings.Repeat("openai asks:true, ", 5) + "candidate_failed next_fallback anthropic, anthropic asks:false"; !strings.HasPrefix(strings.Join(story, ", "), want) {
+		t.Errorf("the story is %q\nwant %q", strings.Join(story, ", "), want)
 	}
 }
 

@@ -58,11 +58,11 @@ func (w *walk) walk(ctx context.Context) (*Outcome, error) {
 		if w.deed.acted {
 			// What has been done would be done again [I8]; a choice that the user
 			// makes meanwhile waits for a turn that starts clean (17.2).
-			w.failed(ctx, c, Stop)
+			w.failed(ctx, c, class, Stop)
 			break
 		}
 		w.deed = deed{}
-		w.failed(ctx, c, move)
+		w.failed(ctx, c, class, move)
 		// Who chose another model meanwhile is answered by it, even when this was
 		// the last candidate and its failure the one to be told.
 		next, err := w.follow(ctx, i)

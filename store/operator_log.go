@@ -37,6 +37,8 @@ func loggedOf(s fallback.Step) logged {
 			l.requested = l.model
 		}
 		switch {
+		case a.OK && a.Asks: // the run goes on, and may come to nothing
+			l.attempts = 1
 		case a.OK:
 			l.attempts, l.outcome, l.answered = 1, runAnswered, l.model
 		case a.Skipped != "":
@@ -134,7 +136,7 @@ func (t *tx) logRun(l *logged) error {
 	}
 	turns := 1
 	if known && outcome == l.outcome && answered == l.answered {
-		turns = 0 // a run that uses tools is answered several times
+		turns = 0 // one that is told twice
 	}
 	if l.answered == requested && l.outcome == runAnswered {
 		reason = ""

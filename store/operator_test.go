@@ -20,6 +20,12 @@ func attempted(at time.Time, run string, s fallback.SessionID, m fallback.Model,
 		Attempt: &fallback.Attempt{Model: m, Reason: reason, OK: reason == "", Position: position, Total: 2, At: at}}
 }
 
+// usesTool makes the answer of a step one that asks for tools.
+func usesTool(s fallback.Step) fallback.Step {
+	s.Attempt.Asks = true
+	return s
+}
+
 func exhausted(at time.Time, run string, s fallback.SessionID) fallback.Step {
 	return fallback.Step{At: at, Run: run, Session: s, Agent: "main", Kind: fallback.Chat, What: fallback.StepDecision, Record: &fallback.Decision{StepOutcome: "chain_exhausted"}}
 }
@@ -49,7 +55,9 @@ func TestARunHasOneRow(t *testing.T) {
 			attempted(noon, "fell", mainSession, modelA, 1, fallback.RateLimit), attempted(noon.Add(time.Second), "fell", mainSession, modelB, 2, ""),
 			attempted(noon, "bad", mainSession, modelA, 1, fallback.RateLimit), attempted(noon, "bad", mainSession, modelB, 2, fallback.Overloaded), exhausted(noon, "bad", mainSession),
 			skip, attempted(noon, "skips", mainSession, modelB, 2, ""),
-			attempted(noon, "tools", mainSession, modelA, 1, ""), attempted(noon, "tools", mainSession, modelA, 1, ""),
+			usesTool(attempted(noon, "tools", mainSession, modelA, 1, "")), attempted(noon, "tools", mainSession, modelA, 1, ""),
+			usesTool(attempted(noon, "half", mainSession, modelA, 1, "")), attempted(noon, "half", mainSession, modelA, 1, fallback.Overloaded), exhausted(noon, "half", mainSession),
+			usesTool(attempted(noon, "working", mainSession, modelA, 1, "")),
 			attempted(noon, "stopped", mainSession, modelA, 1, fallback.Timeout),
 			chosen,
 		)
@@ -65,6 +73,8 @@ func TestARunHasOneRow(t *testing.T) {
 		want := []string{
 			"chosen changed →  0+0",
 			"stopped open " + a + "→ timeout 1+0",
+			"working open " + a + "→  1+0",
+			"half failed " + a + "→ overloaded 2+0",
 			"tools answered " + a + "→" + a + "  2+0",
 			"skips answered " + a + "→" + b + " billing 1+1",
 			"bad failed " + a + "→ rate_limit 2+0",
@@ -86,9 +96,10 @@ func TestStretches(t *testing.T) {
 	journalled(t, d, true,
 		attempted(at(0), "r0", mainSession, modelA, 1, ""),
 		attempted(at(1), "o1", other, modelA, 1, ""),
-		attempted(at(2), "r2", mainSession, modelA, 1, ""), attempted(at(2), "r2", mainSession, modelA, 1, ""), // uses a tool
+		usesTool(attempted(at(2), "r2", mainSession, modelA, 1, "")), attempted(at(2), "r2", mainSession, modelA, 1, ""), // uses a tool
 		attempted(at(5), "r5", mainSession, modelA, 1, fallback.RateLimit), attempted(at(5), "r5", mainSession, modelB, 2, ""),
 		attempted(at(9), "r9", mainSession, modelB, 1, ""),
+		usesTool(attempted(at(10), "r10", mainSession, modelA, 1, "")), attempted(at(10), "r10", mainSession, modelA, 1, fallback.Overloaded), attempted(at(10), "r10", mainSession, modelB, 2, ""), // fails behind a tool
 		attempted(at(12), "r12", mainSession, modelB, 1, fallback.Overloaded), exhausted(at(12), "r12", mainSession),
 	)
 	list, err := d.Stretches(t.Context(), StretchesOf{From: noon, To: at(60), Limit: 10})
@@ -101,7 +112,7 @@ func TestStretches(t *testing.T) {
 	}
 	want := []string{
 		fmt.Sprintf("%s  12m0s-12m0s 1 overloaded", mainSession),
-		fmt.Sprintf("%s %s 5m0s-9m0s 2 rate_limit", mainSession, modelB),
+		fmt.Sprintf("%s %s 5m0s-10m0s 3 rate_limit", mainSession, modelB),
 		fmt.Sprintf("%s %s 0s-2m0s 2 ", mainSession, modelA),
 		fmt.Sprintf("%s %s 1m0s-1m0s 1 ", other, modelA),
 	}
@@ -119,7 +130,7 @@ func TestStretches(t *testing.T) {
 	for _, a := range agents {
 		turns[a.Model] += a.Turns
 	}
-	if diff := cmp.Diff(map[string]int{modelA.String(): 3, modelB.String(): 2, "": 1}, turns); diff != "" {
+	if diff := cmp.Diff(map[string]int{modelA.String(): 3, modelB.String(): 3, "": 1}, turns); diff != "" {
 		t.Errorf("of the agent: %s\n%+v", diff, agents)
 	}
 }

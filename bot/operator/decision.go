@@ -46,6 +46,8 @@ func (d *Decision) attempt(a fallback.Attempt) {
 		with += " (a single try although its credentials rest)"
 	}
 	switch {
+	case a.Asks:
+		d.Outcome, d.Text = "ok", fmt.Sprintf("%s%s asked for tools after %s", d.Model, with, rounded(a.Took))
 	case a.OK:
 		d.Outcome, d.Text = "ok", fmt.Sprintf("%s%s answered after %s", d.Model, with, rounded(a.Took))
 	case a.Skipped != "":
