@@ -28,6 +28,7 @@ operators: {notify: [{to: slack:C0OPS}]}
 // watched is a daemon with an operators' channel, over a folder that outlives it.
 type watched struct {
 	t      *testing.T
+	*App   // the one that runs, or ran last
 	dir    string
 	config string
 	vendor *providertest.Vendor
@@ -59,6 +60,7 @@ func (w *watched) start() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.App = a
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan error, 1)
 	go func() { done <- a.Run(ctx) }()
