@@ -138,7 +138,7 @@ func TestFaultsOfMeaning(t *testing.T) {
 			`config.yaml:1:28: agents.defaults.model: "openai/" names no model; write provider/model`},
 		{"an empty primary", "agents: {defaults: {model: {primary: ''}}}",
 			`config.yaml:1:38: agents.defaults.model.primary: is empty; write provider/model`},
-		{"a primary that is not among the permitted models", "agents: {defaults: {model: openai/gpt-5.5, models: {anthropic/*: {}}}}",
+		{"a primary that is not among the permitted models [IL-031]", "agents: {defaults: {model: openai/gpt-5.5, models: {anthropic/*: {}}}}",
 			`config.yaml:1:28: agents.defaults.model: openai/gpt-5.5 is not among agents.defaults.models, the models that may be used; add "openai/gpt-5.5" there, or "openai/*"`},
 		{"an agent's primary is held to the same list", "agents: {defaults: {model: openai/gpt-5.5, models: {openai/*: {}}}, list: [{id: a, model: anthropic/claude-sonnet-5}]}",
 			`config.yaml:1:91: agents.list[0].model: anthropic/claude-sonnet-5 is not among agents.defaults.models, the models that may be used; add "anthropic/claude-sonnet-5" there, or "anthropic/*"`},
