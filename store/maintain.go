@@ -22,8 +22,9 @@ type Keeping struct {
 }
 
 // Maintain forgets what has been kept long enough, and gives how many sessions
-// that were. An agent's main session stays, and so does one that is busy or that
-// a message waits for. A session that is spoken to again begins anew.
+// that were. An agent's main session stays, and so does one that is busy, that a
+// message waits for, or that is a job's: PruneSaid empties that one, so that its
+// age tells nothing [R64]. A session that is spoken to again begins anew.
 func (d *DB) Maintain(ctx context.Context, now time.Time, keep Keeping) (forgotten int, err error) {
 	idle, err := d.idle(ctx, now, keep)
 	if err != nil || keep.Dry {
@@ -58,7 +59,8 @@ func (d *DB) idle(ctx context.Context, now time.Time, keep Keeping) (idle []idle
 	kept := 0
 	err = d.main.each(ctx, `SELECT key, last_interaction, max(started, last_interaction, coalesce(
 				(SELECT at FROM transcript WHERE session = key AND transcript.epoch = sessions.epoch ORDER BY seq DESC LIMIT 1), 0)) AS used,
-			key LIKE '%:main' OR key IN (SELECT session FROM inbox WHERE ended = 0) AS stays
+			key LIKE '%:main' OR key IN (SELECT session FROM inbox WHERE ended = 0)
+				OR key LIKE 'agent:%:cron:%' AND substr(key, instr(key, ':cron:') + 6) IN (SELECT id FROM jobs) AS stays
 		FROM sessions ORDER BY used, key`, nil, func(scan func(...any) error) error {
 		var s idleSession
 		var stays bool

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"standin/bot"
+	"standin/cronjobs"
 	"standin/fallback"
 	"standin/fallback/provider"
 )
@@ -92,6 +93,34 @@ func TestUnusedSessionsAreForgotten(t *testing.T) {
 	}
 	if got := keys(t, d); !slices.Equal(got, []string{"agent:main:cron:job", "agent:main:slack:channel:new"}) {
 		t.Errorf("kept %q", got)
+	}
+}
+
+// R64: what a job's session said goes after a day, and the model that somebody
+// chose for it stays for as long as the job does, however seldom it runs.
+func TestAJobsSessionStaysWithItsJob(t *testing.T) {
+	d := open(t, t.TempDir())
+	const session = "agent:main:cron:yearly"
+	if err := d.AddJob(t.Context(), cronjobs.Job{ID: "yearly", Name: "yearly"}); err != nil {
+		t.Fatal(err)
+	}
+	aged(t, d, session, noon)
+	if n, err := d.PruneSaid(t.Context(), noon.Add(24*time.Hour)); n != 1 || err != nil {
+		t.Fatalf("%d entries went, %v", n, err)
+	}
+	now, keep := noon.Add(300*24*time.Hour), Keeping{After: 30 * 24 * time.Hour, Most: 1}
+	aged(t, d, "agent:main:slack:channel:new", now)
+	if n, err := d.Maintain(t.Context(), now, keep); n != 1 || err != nil { // the chat, for Most
+		t.Errorf("%d forgotten, %v", n, err)
+	}
+	if got := keys(t, d); !slices.Equal(got, []string{session}) || selectionOf(t, d, session).Model != modelB {
+		t.Errorf("kept %q with %+v", got, selectionOf(t, d, session))
+	}
+	if _, err := d.ChangeJob(t.Context(), "yearly", func(*cronjobs.Job) (cronjobs.Change, error) { return cronjobs.Change{Remove: true}, nil }); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := d.Maintain(t.Context(), now, keep); n != 1 || err != nil {
+		t.Errorf("without its job: %d forgotten, %v", n, err)
 	}
 }
 
