@@ -3,43 +3,136 @@ package cronjobs
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
-	"time"
 
 	"standin/bot"
 	"standin/channels"
 	"standin/fallback"
+	"standin/fallback/provider"
 )
 
-// tell has people hear of what they should: failures in a row, a failure that
-// was to be told, a job that was switched off [R21, R47, R48].
-func (s *Scheduler) tell(ctx context.Context, j Job, r Run, after settled) {
-	if after.off {
-		s.note(ctx, r.Agent, "cron-off:"+string(j.ID), saySwitchedOff(j))
-	}
+// places are the addresses of the chats that may hear of a run. They are found
+// before the transaction that writes its end, which reads nothing else.
+type places map[Place]channels.Address
+
+// placesFor finds where the failure of r would be told. The job may be another
+// one a moment later: then its next failure goes to the new place.
+func (s *Scheduler) placesFor(ctx context.Context, r Run) places {
 	if r.Status == OK {
-		return
+		return nil
+	}
+	j, err := s.Store.Job(ctx, r.Job)
+	if err != nil {
+		return nil // whoever writes the end meets the same error
+	}
+	return s.find(ctx, r, s.failureDestination(j), s.alertPlace(j))
+}
+
+// find looks up the chats among some places.
+func (s *Scheduler) find(ctx context.Context, r Run, some ...*Place) places {
+	found := places{}
+	for _, p := range some {
+		if p == nil || p.Mode == Webhook {
+			continue
+		}
+		to, err := s.address(ctx, r.Agent, *p)
+		if err != nil {
+			s.Log.Error("a job's failure would have no place to be told at", "job", r.Job, "run", r.ID, "err", err)
+			continue
+		}
+		found[*p] = to
+	}
+	return found
+}
+
+// news is what people hear of the end of r: failures in a row, and a failure that
+// was to be told [R47, R48]. Webhooks are noted in r as owed.
+func (s *Scheduler) news(j Job, r *Run, after settled, found places) (posts []Outbound) {
+	if r.Status == OK {
+		return nil
 	}
 	zone, now := zoneOf(j, s.Config().Home), s.Now()
-	var told []Place
-	if to := s.failureDestination(j); to != nil && r.Status == Failed {
-		if s.say(ctx, j, r, *to, "f", sayFailure(j, r, zone, now)) {
-			told = append(told, *to)
-		}
+	each := s.failureDestination(j)
+	if each != nil && r.Status == Failed {
+		posts = r.owe(posts, *each, found, OwedCall{ofFailure, sayFailure(j, *r, zone, now)})
 	}
 	// The last word on a one-shot job is always said, alerts or not: nobody will
 	// hear of it otherwise.
 	if !after.alert && !(after.gaveUp && !j.bestEffort() && (j.FailureAlert == nil || !j.FailureAlert.Off)) {
-		return
+		return posts
 	}
 	to := s.alertPlace(j)
-	for _, p := range told {
-		if p == to {
-			return // they have just read it [R48]
+	if each != nil && r.Status == Failed && *each == *to {
+		return posts // they read it there already [R48]
+	}
+	return r.owe(posts, *to, found, OwedCall{ofAlert, sayAlert(j, *r, zone, now)})
+}
+
+// owe has a place hear of the run: a webhook is noted, a chat gets a post.
+func (r *Run) owe(posts []Outbound, p Place, found places, o OwedCall) []Outbound {
+	if p.Mode == Webhook {
+		r.Owed = append(r.Owed, o)
+		return posts
+	}
+	if to, ok := found[p]; ok {
+		posts = append(posts, r.post(to, o))
+	}
+	return posts
+}
+
+func (r *Run) post(to channels.Address, o OwedCall) Outbound {
+	return Outbound{ID: word(string(r.ID)) + "-" + string(o.Of), To: to, Kind: channels.Failure, Text: o.Text}
+}
+
+// send has posts that are written leave now: the same delivery is not made twice.
+func (s *Scheduler) send(ctx context.Context, posts []Outbound) {
+	if len(posts) == 0 {
+		return
+	}
+	if err := s.Turns.Post(ctx, posts...); err != nil {
+		s.Log.Warn("a job's failure is told later: the outbox was not woken", "err", err)
+	}
+}
+
+// callOwed tells webhooks of a failure and writes down each that was told, or
+// that refused to hear. What a crash leaves untold the next start tells.
+func (s *Scheduler) callOwed(ctx context.Context, j Job, r Run) Run {
+	for len(r.Owed) > 0 {
+		o := r.Owed[0]
+		err := s.call(ctx, j, r, o)
+		if errors.Is(err, errLeft) {
+			return r
+		}
+		if err != nil {
+			s.Log.Error("a job's failure could not be told", "job", r.Job, "run", r.ID, "text", o.Text, "err", provider.Redact(err.Error()))
+		}
+		r.Owed = r.Owed[1:]
+		if err := s.record(ctx, r, nil); err != nil {
+			s.Log.Error("that a job's failure was told is not written", "job", r.Job, "run", r.ID, "err", err)
+			return r
 		}
 	}
-	s.say(ctx, j, r, to, "a", sayAlert(j, r, zone, now))
+	return r
+}
+
+// call tells one thing where it is to be told today.
+func (s *Scheduler) call(ctx context.Context, j Job, r Run, o OwedCall) error {
+	p := s.failureDestination(j)
+	if o.Of == ofAlert {
+		p = s.alertPlace(j)
+	}
+	switch {
+	case p == nil || j.ID == "" && o.Of == ofAlert:
+		return errors.New("the job, or its destination, is gone")
+	case p.Mode == Webhook:
+		cfg := s.Config()
+		return s.postPatiently(ctx, WebhookCall{URL: p.To, ID: string(r.ID) + "-" + string(o.Of), Token: cfg.WebhookToken, Hosts: cfg.WebhookHosts,
+			Event: eventOf(j, r, o.Text)})
+	}
+	to, err := s.address(ctx, r.Agent, *p) // another place since
+	if err != nil {
+		return err
+	}
+	return s.Turns.Post(ctx, r.post(to, o))
 }
 
 // failureDestination is where each failure of the job is told; nil: nowhere.
@@ -56,37 +149,15 @@ func (s *Scheduler) failureDestination(j Job) *Place {
 // alertPlace is where the job's alerts go: what its own setting or config's
 // names, else to where its answers go, else to where the agent was last spoken
 // to [R47].
-func (s *Scheduler) alertPlace(j Job) Place {
+func (s *Scheduler) alertPlace(j Job) *Place {
 	a := j.alerts(s.Config().Alert)
 	if a.Mode == Webhook || a.Channel != "" || a.To != "" {
-		return a.Place
+		return &a.Place
 	}
 	if p := j.way(); p.Mode != None {
-		return p
+		return &p
 	}
-	return Place{Mode: Announce, Channel: Last}
-}
-
-// say has a line on a failed run said at a place.
-func (s *Scheduler) say(ctx context.Context, j Job, r Run, p Place, sort, text string) bool {
-	log := s.Log.With("job", j.ID, "run", r.ID)
-	if p.Mode == Webhook {
-		if err := s.Post(ctx, WebhookCall{URL: p.To, ID: string(r.ID) + "-" + sort, Token: s.Config().WebhookToken, Hosts: s.Config().WebhookHosts,
-			Event: eventOf(j, r, text)}); err != nil {
-			log.Error("a job's failure could not be told", "to", hostOf(p.To), "err", err)
-			return false
-		}
-		return true
-	}
-	to, err := s.address(ctx, r.Agent, p)
-	if err == nil {
-		id := word(string(r.ID)) + "-" + sort
-		err = s.Turns.Post(ctx, channels.Outbound{ID: id, To: to, Kind: channels.Failure, Text: text})
-	}
-	if err != nil {
-		log.Error("a job's failure could not be told", "text", text, "err", err)
-	}
-	return err == nil
+	return &Place{Mode: Announce, Channel: Last}
 }
 
 // note has the agent's main session hear of something.
@@ -98,85 +169,4 @@ func (s *Scheduler) note(ctx context.Context, agent fallback.AgentID, key, text 
 	if err := s.Turns.Note(ctx, e); err != nil {
 		s.Log.Error("the agent was not told", "key", key, "err", err)
 	}
-}
-
-// follow sees a good run's result to its receipt: a webhook is called, a post is
-// looked after until it was sent. What is not known in the end is looked at
-// again now and then.
-func (s *Scheduler) follow(ctx context.Context, j Job, r Run) {
-	switch {
-	case r.Status != OK || r.Delivery.Status != Unclear:
-		return
-	case r.Delivery.Mode == Webhook:
-		s.callWebhook(ctx, j, r)
-		return
-	}
-	for wait := 50 * time.Millisecond; wait < receiptPatience; wait *= 2 {
-		known, err := s.receipt(ctx, j, r)
-		if known || err != nil || s.Sleep(s.life, wait) != nil {
-			return
-		}
-	}
-}
-
-// receiptPatience is the longest wait of those that look for a receipt; before
-// it lie about as much again.
-const receiptPatience = 16 * time.Second
-
-// receipt looks whether a run's post was sent, and writes down what is known.
-func (s *Scheduler) receipt(ctx context.Context, j Job, r Run) (known bool, err error) {
-	left, err := s.Store.Left(ctx, sessionOf(r), strings.TrimSuffix(r.Delivery.Post, "-r"))
-	if err != nil {
-		return false, err
-	}
-	for _, d := range left.Posts {
-		if d.ID != r.Delivery.Post {
-			continue
-		}
-		switch d.State {
-		case bot.Sent:
-			r.Delivery.Status, r.Delivery.MessageID = Delivered, d.MessageID
-		case bot.Refused:
-			r.Delivery.Status, r.Delivery.Error = NotDelivered, d.Error
-		default:
-			return false, nil
-		}
-		return true, s.delivered(ctx, j, r)
-	}
-	return false, nil
-}
-
-// delivered writes down what became of a run's result.
-func (s *Scheduler) delivered(ctx context.Context, j Job, r Run) error {
-	_, err := s.changeJob(ctx, r.Job, func(j *Job) (Change, error) {
-		if j.State.LastRun == r.Started {
-			j.State.LastDelivery, j.State.DeliveryError = r.Delivery.Status, r.Delivery.Error
-		}
-		return Change{Write: true, Run: &r}, nil
-	})
-	if errors.Is(err, ErrNoJob) {
-		err = s.Store.PutRun(ctx, r)
-	}
-	if err != nil {
-		return fmt.Errorf("write down a delivery: %w", err)
-	}
-	if r.Delivery.Status == NotDelivered {
-		s.Log.Error("a job's answer was not delivered", "job", r.Job, "name", r.Name, "run", r.ID, "to", r.Delivery.Target, "err", r.Delivery.Error)
-		lost := r
-		lost.Reason, lost.Error = whyDelivery, "the answer is there and could not be delivered to "+r.Delivery.Target+": "+r.Delivery.Error
-		if to := s.failureDestination(j); to != nil {
-			s.say(ctx, j, lost, *to, "d", sayFailure(j, lost, zoneOf(j, s.Config().Home), s.Now()))
-		} else if !j.bestEffort() {
-			s.note(ctx, r.Agent, "cron-lost:"+string(r.Job), sayFailure(j, lost, zoneOf(j, s.Config().Home), s.Now()))
-		}
-		return nil
-	}
-	if p := j.way(); r.Delivery.Status == Delivered && p.Mode == Announce && p.Channel != "" && p.Channel != Last && !j.bestEffort() {
-		key := "cron:" + string(j.ID)
-		if j.Guest {
-			key = "guest-" + key // what it says is not the owner's word
-		}
-		s.note(ctx, r.Agent, key, sayAware(j, r)) // [R54]
-	}
-	return nil
 }

@@ -70,6 +70,7 @@ func (b *Book) plan(j *Job, now time.Time) error {
 	if !j.Enabled {
 		return nil
 	}
+	st.Leaving = "" // somebody wants it again
 	t, err := j.ready(b.Config.Home)
 	if err != nil {
 		return err

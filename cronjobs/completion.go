@@ -40,7 +40,7 @@ func (s *Scheduler) complete(ctx context.Context, j Job, r Run) Run {
 		r.Delivery.Completion = NotDelivered
 		s.Log.Error("the end of a job was not told to its completionDestination", "job", r.Job, "run", r.ID, "to", hostOf(to), "err", provider.Redact(err.Error()))
 	}
-	if err := s.Store.PutRun(ctx, r); err != nil {
+	if err := s.record(ctx, r, nil); err != nil {
 		s.Log.Error("what became of a webhook was not written", "job", r.Job, "run", r.ID, "err", err)
 	}
 	return r

@@ -14,7 +14,8 @@
 //	missed.go     slots that passed while nobody looked [R57–R60, D17]
 //	model.go      which model a run asks [R32–R36]  preflight.go local servers
 //	target.go     where an answer goes              webhook.go posting to a URL
-//	alert.go      telling people of failures        wording.go every sentence
+//	alert.go      telling people of failures        receipt.go what became of an answer
+//	wording.go    every sentence
 //	book.go       adding and editing jobs           explain.go a look ahead
 //
 // # The way of a slot

@@ -220,6 +220,9 @@ type State struct {
 	// comes again is another one.
 	Era       int    `json:"era,omitempty"`
 	LastAlert Millis `json:"lastFailureAlertAtMs,omitempty"`
+	// Leaving is the one run that it has had: it goes once that one's webhooks have
+	// been called, for only it knows their URLs.
+	Leaving RunID `json:"leavingAfter,omitempty"`
 	// OffWhy says why standin itself switched the job off; "" when a person did.
 	OffWhy string `json:"disabledWhy,omitempty"`
 }
@@ -268,6 +271,36 @@ type Run struct {
 	// run [R22].
 	Overlapped int    `json:"overlapped,omitempty"`
 	Next       Millis `json:"nextRunAtMs,omitempty"` // of the job, when the run had ended
+	// Owed are the webhooks that have not been told of the failure yet.
+	Owed []OwedCall `json:"owedCalls,omitempty"`
+}
+
+// OwedCall is what a webhook is still to be told of a failed run. Its URL is not
+// here, for it may hold a secret: the job and the config have it.
+type OwedCall struct {
+	Of   Telling `json:"of"`
+	Text string  `json:"text"`
+}
+
+// Telling is one of the things that people hear of a run. It ends the id of the
+// post or the call.
+type Telling string
+
+// What people hear.
+const (
+	ofFailure Telling = "f" // each failure [R48]
+	ofAlert   Telling = "a" // failures in a row [R47]
+	ofLoss    Telling = "d" // an answer that could not be delivered
+)
+
+// Delivering tells whether something of an ended run is still on its way.
+func (r *Run) Delivering() bool {
+	return r.Ended != 0 && (r.Delivery.Status == Unclear || r.owesCall())
+}
+
+// owesCall tells whether a webhook is still to be called.
+func (r *Run) owesCall() bool {
+	return r.Delivery.Mode == Webhook && r.Delivery.Status == Unclear || r.Delivery.Completion == Unclear || len(r.Owed) > 0
 }
 
 // Tried is one candidate of a run that did not answer.

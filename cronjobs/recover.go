@@ -2,6 +2,7 @@ package cronjobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -232,12 +233,15 @@ func (s *Scheduler) lookAfter(ctx context.Context, r Run, now time.Time, first b
 	switch {
 	case !first && now.Sub(r.Ended.Time()) < followed:
 		return // whoever ran it looks after it
-	case err == nil && r.Delivery.Completion == Unclear && j.completion() != "":
-		s.works.Go(func() { ctx := context.WithoutCancel(ctx); s.follow(ctx, j, s.complete(ctx, j, r)) })
+	case err != nil && !errors.Is(err, ErrNoJob):
+		s.Log.Warn("what a job still owes is looked at again later: it cannot be read", "job", r.Job, "run", r.ID, "err", err)
+		return
+	case len(r.Owed) > 0, r.Delivery.Completion == Unclear && j.completion() != "":
+		s.works.Go(func() { s.seeOff(context.WithoutCancel(ctx), j, r) })
 		return
 	case r.Delivery.Status != Unclear:
 		r.Delivery.Completion = NotDelivered // the job, or its URL, is gone
-		if err := s.Store.PutRun(ctx, r); err != nil {
+		if err := s.record(ctx, r, nil); err != nil {
 			s.Log.Warn("what became of a webhook was not written", "job", r.Job, "run", r.ID, "err", err)
 		}
 		return

@@ -17,6 +17,9 @@ type Change struct {
 	Write  bool // the job as it was left by who looked
 	Remove bool // the job goes
 	Run    *Run // its row is made, or replaced
+	// Posts are owed from the same moment on. At is that moment.
+	Posts []Outbound
+	At    time.Time
 }
 
 // Store keeps jobs and runs. All methods are safe for concurrent use.

@@ -56,7 +56,7 @@ func (s *Scheduler) work(ctx context.Context, j Job, r Run) (after func()) {
 	j, r, ok := s.finish(ctx, r)
 	return func() {
 		if ok {
-			s.follow(ctx, j, s.complete(ctx, j, r))
+			s.seeOff(ctx, j, r)
 		}
 	}
 }
@@ -73,8 +73,10 @@ func (s *Scheduler) finish(ctx context.Context, r Run) (j Job, _ Run, ok bool) {
 	cfg, now := s.Config(), s.Now()
 	r.Ended, r.Took = At(now), int64(At(now)-r.Started)
 	var after settled
+	var posts []Outbound
+	places := s.placesFor(ctx, r)
 	j, err := s.changeJob(ctx, r.Job, func(j *Job) (Change, error) {
-		after = settled{}
+		after, posts, r.Owed = settled{}, nil, nil
 		if j.State.Run != r.ID {
 			return Change{Run: &r}, nil // somebody else has written its end
 		}
@@ -82,7 +84,11 @@ func (s *Scheduler) finish(ctx context.Context, r Run) (j Job, _ Run, ok bool) {
 			r.Delivery.Completion = Unclear
 		}
 		after = settle(j, &r, cfg, now)
-		return Change{Write: !after.remove, Remove: after.remove, Run: &r}, nil
+		posts = s.news(*j, &r, after, places)
+		if after.remove && r.owesCall() {
+			after.remove, j.State.Leaving = false, r.ID
+		}
+		return Change{Write: !after.remove, Remove: after.remove, Run: &r, Posts: posts, At: now}, nil
 	})
 	if errors.Is(err, ErrNoJob) { // removed while it ran: its line stays [R70]
 		err = s.Store.PutRun(ctx, r)
@@ -94,7 +100,10 @@ func (s *Scheduler) finish(ctx context.Context, r Run) (j Job, _ Run, ok bool) {
 	}
 	s.Log.Info("job ended", "job", r.Job, "name", r.Name, "run", r.ID, "status", r.Status, "reason", r.Reason, "model", r.Used,
 		"delivery", r.Delivery.Status, "next", r.Next.Time())
-	s.tell(ctx, j, r, after)
+	s.send(ctx, posts)
+	if after.off {
+		s.note(ctx, r.Agent, "cron-off:"+string(j.ID), saySwitchedOff(j))
+	}
 	return j, r, true
 }
 

@@ -34,6 +34,7 @@ type webhookEvent struct {
 }
 
 func eventOf(_ Job, r Run, text string) webhookEvent {
+	r.Owed = nil // the record's own
 	return webhookEvent{Event: "cron.finished", Action: "finished", Run: r, Text: text}
 }
 

@@ -98,6 +98,11 @@ func (d *DB) ChangeJob(ctx context.Context, id cronjobs.JobID, look func(*cronjo
 				return err
 			}
 		}
+		for _, out := range change.Posts {
+			if _, _, err := t.addDelivery(out, "", change.At); err != nil {
+				return err
+			}
+		}
 		switch {
 		case change.Remove:
 			_, err = t.exec(`DELETE FROM jobs WHERE id = ?`, id)
@@ -129,9 +134,8 @@ func (t *tx) putRun(r cronjobs.Run) error {
 	if err != nil {
 		return err
 	}
-	delivering := r.Ended != 0 && (r.Delivery.Status == cronjobs.Unclear || r.Delivery.Completion == cronjobs.Unclear)
 	_, err = t.exec(`INSERT INTO runs (id, job, ended, delivering, run) VALUES (?1, ?2, ?3, ?4, ?5)
-		ON CONFLICT (id) DO UPDATE SET ended = ?3, delivering = ?4, run = ?5`, r.ID, r.Job, r.Ended, delivering, string(text))
+		ON CONFLICT (id) DO UPDATE SET ended = ?3, delivering = ?4, run = ?5`, r.ID, r.Job, r.Ended, r.Delivering(), string(text))
 	return err
 }
 
