@@ -38,6 +38,8 @@ func (s *Scheduler) RunNow(ctx context.Context, id JobID, due bool) (Asked, RunI
 		s.mu.Unlock()
 		return "", "", ErrLeaving
 	}
+	s.works.Add(1) // Stop waits for what is claimed here
+	defer s.works.Done()
 	s.byHand++
 	n := s.byHand
 	full := len(s.running) >= max(1, cfg.MaxConcurrent)
@@ -77,7 +79,9 @@ func (s *Scheduler) RunNow(ctx context.Context, id JobID, due bool) (Asked, RunI
 		s.mu.Unlock()
 		return Queued, run.ID, nil
 	}
-	s.launch(j, run)
+	if err := s.launch(j, run); err != nil {
+		return "", "", err
+	}
 	return Ran, run.ID, nil
 }
 
@@ -106,7 +110,13 @@ func (s *Scheduler) startWaiting() {
 			_ = s.Store.PutRun(s.life, next.run.failed("removed", err.Error()))
 			continue
 		}
-		s.launch(j, next.run)
+		if j.State.Run != next.run.ID {
+			s.Log.Warn("a run by hand was dropped: somebody else has written its end", "job", next.job, "run", next.run.ID)
+			continue
+		}
+		if s.launch(j, next.run) != nil {
+			return
+		}
 	}
 }
 

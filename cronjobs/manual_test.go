@@ -3,6 +3,7 @@ package cronjobs_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -50,6 +51,92 @@ func TestARunByHandWaitsForTheStore(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		if runs := h.runs(second.ID); len(runs) != 1 || runs[0].Status != cronjobs.OK || h.job(second.ID).State.Running != 0 {
 			t.Errorf("%+v", runs)
+		}
+	})
+}
+
+// R24: a run by hand that waits for its place for longer than the bound of a
+// forgotten mark is nobody's forgotten run: it runs once, and well.
+func TestARunByHandMayWaitForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		h.cfg.MaxConcurrent = 1
+		h.turns.took = func(turn bot.Turn) time.Duration {
+			if strings.Contains(turn.Text, "do first") {
+				return 3 * time.Hour
+			}
+			return time.Minute
+		}
+		h.start()
+		defer h.stop()
+		long := task("first", every(24*time.Hour))
+		limit := 0
+		long.Payload.TimeoutSeconds = &limit
+		first, second := h.add(long), h.add(task("second", every(24*time.Hour)))
+		for _, j := range []cronjobs.Job{first, second} {
+			if _, _, err := h.s.RunNow(t.Context(), j.ID, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.pass(2*time.Hour + 30*time.Minute)
+		if runs := h.runs(second.ID); len(runs) != 1 || runs[0].Ended != 0 || h.job(second.ID).State.Run != runs[0].ID {
+			t.Fatalf("while it waits: %+v", runs)
+		}
+		h.pass(time.Hour)
+		if runs := h.runs(second.ID); len(runs) != 1 || runs[0].Status != cronjobs.OK || h.job(second.ID).State.Errors != 0 {
+			t.Errorf("%+v", runs)
+		}
+	})
+}
+
+// late is a store that holds back a change when it has been written.
+type late struct {
+	cronjobs.Store
+	free chan struct{}
+}
+
+func (l *late) ChangeJob(ctx context.Context, id cronjobs.JobID, look func(*cronjobs.Job) (cronjobs.Change, error)) (cronjobs.Job, error) {
+	j, err := l.Store.ChangeJob(ctx, id, look)
+	<-l.free
+	return j, err
+}
+
+// R62: Stop waits for whoever just asks for a run, and nothing begins then: the
+// job keeps its slot and loses its mark.
+func TestNothingBeginsOnceStopWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		rows := &late{Store: h.db, free: make(chan struct{})}
+		h.s = cronjobs.New(h.options(rows))
+		h.start()
+		j := h.add(task("brief", every(24*time.Hour)))
+		asked := make(chan error)
+		go func() {
+			_, _, err := h.s.RunNow(context.Background(), j.ID, false)
+			asked <- err
+		}()
+		synctest.Wait()
+		stopped := make(chan error, 1)
+		go func() { stopped <- h.s.Stop(context.Background()) }()
+		synctest.Wait()
+		select {
+		case <-stopped:
+			t.Error("Stop did not wait for the claim")
+		default:
+		}
+		close(rows.free)
+		if err := <-asked; !errors.Is(err, cronjobs.ErrLeaving) {
+			t.Errorf("whoever asked was told %v", err)
+		}
+		if err := <-stopped; err != nil {
+			t.Error(err)
+		}
+		r := h.runs(j.ID)[0]
+		if st := h.job(j.ID).State; len(h.turns.asked) != 0 || st.Running != 0 || st.Next != j.State.Next || st.Errors != 0 || r.Status != cronjobs.Skipped || r.Ended == 0 {
+			t.Errorf("%d turns, %+v, %+v", len(h.turns.asked), st, r)
+		}
+		if err := h.db.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 }

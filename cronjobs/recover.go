@@ -17,8 +17,11 @@ func (s *Scheduler) recover(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for runs of jobs that were cut short: %w", err)
 	}
+	unread := map[JobID]bool{}
 	for _, r := range open {
-		s.interrupted(ctx, r, "standin ended while it ran")
+		if !s.interrupted(ctx, r, "standin ended while it ran") {
+			unread[r.Job], s.former[r.ID] = true, true
+		}
 	}
 	// A mark without a run cannot come of our own transactions; a copied or
 	// mended database may have one.
@@ -27,7 +30,7 @@ func (s *Scheduler) recover(ctx context.Context) error {
 		return fmt.Errorf("look for jobs that are marked as running: %w", err)
 	}
 	for _, j := range jobs {
-		if j.State.Running == 0 {
+		if j.State.Running == 0 || unread[j.ID] {
 			continue
 		}
 		if _, err := s.changeJob(ctx, j.ID, func(j *Job) (Change, error) {
@@ -42,8 +45,8 @@ func (s *Scheduler) recover(ctx context.Context) error {
 
 // interrupted ends a run that was cut short. If its turn has written its answer
 // the run has ended well: what the outbox holds will be posted, and nothing is
-// run again. Otherwise it counts as a failure.
-func (s *Scheduler) interrupted(ctx context.Context, r Run, why string) {
+// run again. Otherwise it counts as a failure. It tells whether that is known.
+func (s *Scheduler) interrupted(ctx context.Context, r Run, why string) (known bool) {
 	session, err := s.ranIn(ctx, r)
 	if err == nil && session != "" {
 		r.Session = string(session)
@@ -51,13 +54,14 @@ func (s *Scheduler) interrupted(ctx context.Context, r Run, why string) {
 	}
 	if err != nil {
 		s.Log.Error("what an interrupted run left could not be read", "job", r.Job, "run", r.ID, "err", err)
-		return // its mark stays for the next look
+		return false // its mark stays for the next look
 	}
 	if r.Status != OK {
 		r = r.failed(whyInterrupted, why)
 		r.Delivery.Status = NotDelivered
 	}
-	s.finish(ctx, r)
+	_, _, known = s.finish(ctx, r)
+	return known
 }
 
 // ranIn is the session of a run whose line does not say it yet.
@@ -66,8 +70,11 @@ func (s *Scheduler) ranIn(ctx context.Context, r Run) (fallback.SessionID, error
 		return sessionOf(r), nil
 	}
 	j, err := s.Store.Job(ctx, r.Job)
+	if errors.Is(err, ErrNoJob) {
+		return "", nil // nothing can be known, and nothing follows
+	}
 	if err != nil {
-		return "", nil // its job is gone: nothing can be known, and nothing follows
+		return "", err
 	}
 	agent := j.Agent
 	if agent == "" {
@@ -83,12 +90,15 @@ func turnsOf(r Run) [2]string { return [2]string{r.Turn, r.Turn + "2"} }
 
 // traces makes a run good whose turn has written its answer.
 func (s *Scheduler) traces(ctx context.Context, r *Run) error {
+	j, err := s.Store.Job(ctx, r.Job)
+	if err != nil && !errors.Is(err, ErrNoJob) {
+		return err // without it a webhook's answer would count as asked for by nobody
+	}
 	for _, turn := range turnsOf(*r) {
 		left, err := s.Store.Left(ctx, sessionOf(*r), turn)
 		if err != nil {
 			return err
 		}
-		j, _ := s.Store.Job(ctx, r.Job)
 		if len(left.Posts) == 0 && (!left.Answered || onlyPromises(left.Text)) {
 			continue
 		}
@@ -186,7 +196,12 @@ func (s *Scheduler) tidy(ctx context.Context, cfg *Config, now time.Time, first 
 		return err
 	}
 	for _, r := range open {
-		if !s.runsHere(r.Job) && now.Sub(r.Started.Time()) > stuckAfter {
+		switch {
+		case s.former[r.ID]:
+			if s.interrupted(ctx, r, "standin ended while it ran") {
+				delete(s.former, r.ID)
+			}
+		case !s.hasHere(r.Job) && now.Sub(r.Started.Time()) > stuckAfter:
 			s.interrupted(ctx, r, "it was marked as running for more than two hours and nobody ran it")
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,12 +57,15 @@ type Scheduler struct {
 	byHand   int                // counts them, for their ids
 	ran      map[JobID]bool     // since the last sweep
 
-	tidied, forgot time.Time // the loop's own: when it last swept
+	// The loop's own: when it last swept, and the runs of a former process that
+	// could not be looked at yet.
+	tidied, forgot time.Time
+	former         map[RunID]bool
 }
 
 // New makes a scheduler. Nothing runs before Start.
 func New(o Options) *Scheduler {
-	s := &Scheduler{Options: o, running: map[JobID]context.CancelCauseFunc{}, ran: map[JobID]bool{}, loop: make(chan struct{})}
+	s := &Scheduler{Options: o, running: map[JobID]context.CancelCauseFunc{}, ran: map[JobID]bool{}, former: map[RunID]bool{}, loop: make(chan struct{})}
 	s.life, s.die = context.WithCancelCause(context.Background())
 	if s.Post == nil {
 		s.Post = s.postWebhook
@@ -247,17 +251,24 @@ func (s *Scheduler) claim(ctx context.Context, id JobID, now time.Time) error {
 		s.note(ctx, j.Agent, "cron-off:"+string(id), saySwitchedOff(j))
 	}
 	if claimed != nil {
-		s.launch(j, *claimed)
+		_ = s.launch(j, *claimed) // a claim that is undone is due at the next start
 	}
 	return nil
 }
 
-// launch runs a claimed run on its own.
-func (s *Scheduler) launch(j Job, r Run) {
+// launch runs a claimed run on its own, or undoes the claim and gives ErrLeaving:
+// what begins after Stop has begun to wait would be cut short.
+func (s *Scheduler) launch(j Job, r Run) error {
 	ctx, cancel := context.WithCancelCause(s.life)
 	s.mu.Lock()
+	if s.stopping {
+		s.mu.Unlock()
+		cancel(nil)
+		s.unclaim(r)
+		return ErrLeaving
+	}
+	defer s.mu.Unlock()
 	s.running[j.ID] = cancel
-	s.mu.Unlock()
 	s.works.Go(func() {
 		after := s.work(ctx, j, r)
 		s.mu.Lock()
@@ -268,13 +279,31 @@ func (s *Scheduler) launch(j Job, r Run) {
 		s.Nudge()
 		after() // its place is free: a slow receipt holds up no other job
 	})
+	return nil
 }
 
-// runsHere tells whether this process runs the job.
-func (s *Scheduler) runsHere(id JobID) bool {
+// unclaim takes the mark off a job whose run has not begun: its slot is as due as
+// before.
+func (s *Scheduler) unclaim(r Run) {
+	r.Ended = At(s.Now())
+	r = r.skipped(whyInterrupted, "standin was stopped before it began")
+	_, err := s.changeJob(context.WithoutCancel(s.life), r.Job, func(j *Job) (Change, error) {
+		if j.State.Run != r.ID {
+			return Change{}, nil
+		}
+		j.State.Running, j.State.Run = 0, ""
+		return Change{Write: true, Run: &r}, nil
+	})
+	if err != nil {
+		s.Log.Error("a claimed run that did not begin keeps its mark; the next start will look at it", "job", r.Job, "run", r.ID, "err", err)
+	}
+}
+
+// hasHere tells whether this process runs the job, or will when a place is free.
+func (s *Scheduler) hasHere(id JobID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.running[id] != nil
+	return s.running[id] != nil || slices.ContainsFunc(s.waiting, func(m manual) bool { return m.job == id })
 }
 
 // errRemoved ends the run of a job that is taken away [R70].
