@@ -54,6 +54,9 @@ func (v *narrowVendor) RoundTrip(r *http.Request) (*http.Response, error) {
 // A session of two thousand turns over a model with a small window: nobody is ever
 // shown an overflow, and what is sent stays within the window [D10, S19, S23].
 func TestTwoThousandTurnsOverASmallWindow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two thousand turns take a while")
+	}
 	const turns = 2000
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -191,6 +191,9 @@ func TestAThousandMessagesInBadWeatherOnSlack(t *testing.T) {
 		rooms, each int
 	}{{"off", 20, 10}, {"partial", 50, 20}} { // with drafts, and a restart
 		t.Run(c.streaming, func(t *testing.T) {
+			if testing.Short() {
+				c.rooms, c.each = 10, 10
+			}
 			w := newWire(t)
 			w.slack.ResendAfter, w.slack.Patience = 300*time.Millisecond, 100 // four tries, as Slack gives an event, would not always do
 			asked := w.echo()
@@ -264,6 +267,9 @@ func TestAThousandMessagesInBadWeatherOnDiscord(t *testing.T) {
 		rooms, each int
 	}{{"off", 10, 10}, {"partial", 50, 20}} { // with drafts, and a restart
 		t.Run(c.streaming, func(t *testing.T) {
+			if testing.Short() {
+				c.rooms, c.each = 10, 10
+			}
 			w := newWire(t)
 			asked := w.echo()
 			alice := w.discord.Person("alice")
