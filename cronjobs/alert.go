@@ -12,7 +12,13 @@ import (
 
 // places are the addresses of the chats that may hear of a run. They are found
 // before the transaction that writes its end, which reads nothing else.
-type places map[Place]channels.Address
+type places map[Place]place
+
+// place is an address, or why there is none.
+type place struct {
+	to  channels.Address
+	err error
+}
 
 // placesFor finds where the failure of r would be told. The job may be another
 // one a moment later: then its next failure goes to the new place.
@@ -22,7 +28,8 @@ func (s *Scheduler) placesFor(ctx context.Context, r Run) places {
 	}
 	j, err := s.Store.Job(ctx, r.Job)
 	if err != nil {
-		return nil // whoever writes the end meets the same error
+		s.Log.Warn("where a job's failure is told could not be read", "job", r.Job, "run", r.ID, "err", err)
+		return nil
 	}
 	return s.find(ctx, r, s.failureDestination(j), s.alertPlace(j))
 }
@@ -35,48 +42,49 @@ func (s *Scheduler) find(ctx context.Context, r Run, some ...*Place) places {
 			continue
 		}
 		to, err := s.address(ctx, r.Agent, *p)
-		if err != nil {
-			s.Log.Error("a job's failure would have no place to be told at", "job", r.Job, "run", r.ID, "err", err)
-			continue
-		}
-		found[*p] = to
+		found[*p] = place{to, err}
 	}
 	return found
 }
 
 // news is what people hear of the end of r: failures in a row, and a failure that
-// was to be told [R47, R48]. Webhooks are noted in r as owed.
-func (s *Scheduler) news(j Job, r *Run, after settled, found places) (posts []Outbound) {
+// was to be told [R47, R48]. Webhooks are noted in r as owed. alerted is false
+// when an alert had no place to go to: the next failure's may have one.
+func (s *Scheduler) news(j Job, r *Run, after settled, found places) (posts []Outbound, alerted bool) {
 	if r.Status == OK {
-		return nil
+		return nil, true
 	}
 	zone, now := zoneOf(j, s.Config().Home), s.Now()
 	each := s.failureDestination(j)
+	told := false
 	if each != nil && r.Status == Failed {
-		posts = r.owe(posts, *each, found, OwedCall{ofFailure, sayFailure(j, *r, zone, now)})
+		posts, told = s.owe(r, posts, *each, found, OwedCall{ofFailure, sayFailure(j, *r, zone, now)})
 	}
 	// The last word on a one-shot job is always said, alerts or not: nobody will
 	// hear of it otherwise.
 	if !after.alert && !(after.gaveUp && !j.bestEffort() && (j.FailureAlert == nil || !j.FailureAlert.Off)) {
-		return posts
+		return posts, true
 	}
 	to := s.alertPlace(j)
 	if each != nil && r.Status == Failed && *each == *to {
-		return posts // they read it there already [R48]
+		return posts, told // they read it there already [R48]
 	}
-	return r.owe(posts, *to, found, OwedCall{ofAlert, sayAlert(j, *r, zone, now)})
+	return s.owe(r, posts, *to, found, OwedCall{ofAlert, sayAlert(j, *r, zone, now)})
 }
 
-// owe has a place hear of the run: a webhook is noted, a chat gets a post.
-func (r *Run) owe(posts []Outbound, p Place, found places, o OwedCall) []Outbound {
+// owe has a place hear of the run: a webhook is noted, a chat gets a post. ok is
+// false when there is no such chat.
+func (s *Scheduler) owe(r *Run, posts []Outbound, p Place, found places, o OwedCall) (_ []Outbound, ok bool) {
 	if p.Mode == Webhook {
 		r.Owed = append(r.Owed, o)
-		return posts
+		return posts, true
 	}
-	if to, ok := found[p]; ok {
-		posts = append(posts, r.post(to, o))
+	at, ok := found[p]
+	if !ok || at.err != nil {
+		s.Log.Error("a job's failure could not be told", "job", r.Job, "run", r.ID, "channel", p.Channel, "to", p.To, "text", o.Text, "err", at.err)
+		return posts, false
 	}
-	return posts
+	return append(posts, r.post(at.to, o)), true
 }
 
 func (r *Run) post(to channels.Address, o OwedCall) Outbound {

@@ -9,9 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"standin/bot"
 	"standin/channels"
 	"standin/cronjobs"
 	"standin/fallback"
+	"standin/store"
 )
 
 // down is a receiver that does not answer yet.
@@ -154,6 +156,32 @@ func TestAnAlertIsOwedToItsWebhook(t *testing.T) {
 		}
 		if r := h.runs(j.ID)[0]; r.Delivering() {
 			t.Errorf("%+v", r)
+		}
+		h.stop()
+	})
+}
+
+// R47: an alert that had no place to go to is no alert: the next failure's goes
+// where the agent has been spoken to since.
+func TestAnAlertThatHadNoPlaceIsNotCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		h.cfg.Retry.MaxAttempts = 0
+		h.cfg.Alert.Place = cronjobs.Place{Mode: cronjobs.Announce, Channel: cronjobs.Last}
+		h.start()
+		h.fails(fallback.Format)
+		j := h.add(task("brief", every(20*time.Minute)))
+		h.pass(41 * time.Minute)
+		if st := h.job(j.ID).State; st.Errors != 2 || st.LastAlert != 0 || len(h.turns.said()) != 0 {
+			t.Fatalf("%+v, said %q", st, h.turns.said())
+		}
+		to := channels.Address{Channel: "console", Conversation: "room"}
+		if err := h.db.PutSession(t.Context(), store.SessionState{Session: bot.Session{Key: "agent:main:main", Agent: "main", Epoch: "e", Route: to}}); err != nil {
+			t.Fatal(err)
+		}
+		h.pass(20 * time.Minute)
+		if posts := h.turns.posts; h.job(j.ID).State.LastAlert == 0 || len(posts) != 1 || posts[0].To != to {
+			t.Errorf("%+v, %+v", h.job(j.ID).State, posts)
 		}
 		h.stop()
 	})

@@ -72,7 +72,7 @@ func (s *Scheduler) delivered(ctx context.Context, j Job, r Run) error {
 		lost.Reason, lost.Error = whyDelivery, "the answer is there and could not be delivered to "+r.Delivery.Target+": "+r.Delivery.Error
 		text := sayFailure(j, lost, zoneOf(j, s.Config().Home), s.Now())
 		if to := s.failureDestination(j); to != nil {
-			posts = r.owe(nil, *to, s.find(ctx, r, to), OwedCall{ofLoss, text})
+			posts, _ = s.owe(&r, nil, *to, s.find(ctx, r, to), OwedCall{ofLoss, text})
 		} else if !j.bestEffort() {
 			// Before it is written: a note that is made again is the same note.
 			s.note(ctx, r.Agent, "cron-lost:"+string(r.Job), text)

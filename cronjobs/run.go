@@ -83,8 +83,11 @@ func (s *Scheduler) finish(ctx context.Context, r Run) (j Job, _ Run, ok bool) {
 		if j.completion() != "" {
 			r.Delivery.Completion = Unclear
 		}
+		last, alerted := j.State.LastAlert, true
 		after = settle(j, &r, cfg, now)
-		posts = s.news(*j, &r, after, places)
+		if posts, alerted = s.news(*j, &r, after, places); after.alert && !alerted {
+			j.State.LastAlert = last
+		}
 		if after.remove && r.owesCall() {
 			after.remove, j.State.Leaving = false, r.ID
 		}
