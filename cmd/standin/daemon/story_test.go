@@ -161,7 +161,7 @@ func TestANightOfOutagesIsOneStory(t *testing.T) {
 		}
 		until(7 * time.Hour)
 		// One message of the first person is half done: a tool has posted, and then its model fails.
-		n.vendor.On(providertest.When{Model: primary}, providertest.Calls("", provider.ToolCall{Name: "message", Input: `{"text":"half way"}`}), down)
+		n.vendor.On(providertest.When{Model: primary}, providertest.Calls("", provider.ToolCall{Name: "message", Input: `{"text":"half way"}`}), down.After(time.Second))
 		n.say(1)
 		n.say(2)
 		n.vendor.Heal()
