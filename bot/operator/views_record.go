@@ -98,7 +98,7 @@ type Interval struct {
 	Model  string    `json:"model,omitempty" doc:"Absent: no model answered."`
 	From   time.Time `json:"from"`
 	To     time.Time `json:"to"`
-	Turns  int       `json:"turns"`
+	Turns  int       `json:"turns" doc:"A job that no model answered and that was tried again is one run, with a turn in each interval."`
 	Reason string    `json:"reason,omitempty" doc:"Why it was not the requested model, or why none was."`
 }
 
