@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"standin/bot/operator/rows"
 	"standin/fallback"
 )
 
@@ -14,28 +15,9 @@ import (
 // read a page at a time. Pages go backwards: Before is the id of the last row of
 // the page in front.
 
-// StepsOf says which steps are wanted; zero fields pick all.
-type StepsOf struct {
-	Session fallback.SessionID
-	Run     string
-	Model   string // provider/model, of attempts and skips
-	Reason  string // class of a failure
-	What    fallback.StepKind
-	From    time.Time // not before
-	To      time.Time // before
-	Before  int64     // id; 0: from the latest
-	Limit   int
-}
-
-// KeptStep is a step with its row's id, which grows with time.
-type KeptStep struct {
-	ID int64
-	fallback.Step
-}
-
 // StepsBack gives a page of steps, the latest first. What this process recorded
 // before the call is among them.
-func (d *DB) StepsBack(ctx context.Context, of StepsOf) (list []KeptStep, err error) {
+func (d *DB) StepsBack(ctx context.Context, of rows.StepsOf) (list []rows.KeptStep, err error) {
 	d.settleJournal(ctx)
 	w := where{}
 	w.is("run", of.Run)
@@ -60,7 +42,7 @@ func (d *DB) StepsBack(ctx context.Context, of StepsOf) (list []KeptStep, err er
 	}
 	w.before("id", of.Before)
 	err = d.main.each(ctx, `SELECT id, step FROM steps`+w.sql()+` ORDER BY id DESC LIMIT ?`, append(w.args, of.Limit), func(scan func(...any) error) error {
-		var one KeptStep
+		var one rows.KeptStep
 		var text []byte
 		if err := scan(&one.ID, &text); err != nil {
 			return err
@@ -77,36 +59,8 @@ func (d *DB) StepsBack(ctx context.Context, of StepsOf) (list []KeptStep, err er
 	return list, nil
 }
 
-// RunsBackOf says which runs are wanted; zero fields pick all.
-type RunsBackOf struct {
-	Run      string
-	Session  fallback.SessionID
-	Agent    fallback.AgentID
-	Kind     fallback.Kind
-	Answered string // by this model
-	Reason   string
-	Outcome  string
-	From, To time.Time // when they began
-	Before   int64
-	Limit    int
-}
-
-// LoggedRun is a row of the run log.
-type LoggedRun struct {
-	Seq                     int64
-	Run                     string
-	Session                 fallback.SessionID
-	Agent                   fallback.AgentID
-	Kind                    fallback.Kind
-	Began, Ended            time.Time
-	Outcome                 string
-	Requested, Answered     string
-	Reason                  string
-	Attempts, Skips, Probes int
-}
-
 // RunsBack gives a page of the run log, the latest first.
-func (d *DB) RunsBack(ctx context.Context, of RunsBackOf) (list []LoggedRun, err error) {
+func (d *DB) RunsBack(ctx context.Context, of rows.RunsOf) (list []rows.LoggedRun, err error) {
 	d.settleJournal(ctx)
 	w := where{}
 	w.is("run", of.Run)
@@ -134,7 +88,7 @@ func (d *DB) RunsBack(ctx context.Context, of RunsBackOf) (list []LoggedRun, err
 	w.before("seq", of.Before)
 	err = d.main.each(ctx, `SELECT seq, run, session, agent, kind, began, ended, outcome, requested, answered, reason, attempts, skips, probes FROM run_log`+w.sql()+` ORDER BY seq DESC LIMIT ?`,
 		append(w.args, of.Limit), func(scan func(...any) error) error {
-			var r LoggedRun
+			var r rows.LoggedRun
 			var began, ended int64
 			err := scan(&r.Seq, &r.Run, &r.Session, &r.Agent, &r.Kind, &began, &ended, &r.Outcome, &r.Requested, &r.Answered, &r.Reason, &r.Attempts, &r.Skips, &r.Probes)
 			r.Began, r.Ended = moment(began), moment(ended)

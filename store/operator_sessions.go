@@ -8,30 +8,17 @@ import (
 	"time"
 
 	"standin/bot"
-	"standin/channels"
+	"standin/bot/operator/rows"
 	"standin/fallback"
 	"standin/fallback/provider"
 )
-
-// SessionsOf says which sessions are wanted; zero fields pick all.
-type SessionsOf struct {
-	Agent   fallback.AgentID
-	Channel string
-	Part    string // of the key
-	StandIn bool   // a fallback's choice is stored
-	Chosen  bool   // a person's choice is stored
-	Keys    []fallback.SessionID
-	After   time.Time // the last of the page before was spoken to then,
-	AfterID fallback.SessionID
-	Limit   int
-}
 
 // standsIn is the row of a session on a stand-in, as Selection.IsAuto reads it.
 const standsIn = `(s.model <> '' AND s.source IN ('auto', '') AND s.origin_provider <> '' AND s.origin_model <> '')`
 
 // SessionsBack gives a page of sessions with their selections, the last spoken to
 // first. It walks the table of sessions: for people, not for turns.
-func (d *DB) SessionsBack(ctx context.Context, of SessionsOf) (list []SessionState, err error) {
+func (d *DB) SessionsBack(ctx context.Context, of rows.SessionsOf) (list []SessionState, err error) {
 	w := where{}
 	w.is("k.agent", string(of.Agent))
 	w.is("k.channel", of.Channel)
@@ -166,27 +153,9 @@ func (d *DB) TranscriptBack(ctx context.Context, s fallback.SessionID, before in
 	return list, nil
 }
 
-// PagePlace is where a line stands in its chat.
-type PagePlace struct {
-	At  time.Time
-	Out bool
-	N   int64
-}
-
-// PageLine is a message of a chat of the operator's, in or out.
-type PageLine struct {
-	PagePlace
-	ID   string // the message's, or the delivery's
-	Kind channels.Kind
-	Text string
-	Who  string
-	Turn string
-	How  bot.How // of one that came in; "": it waits
-}
-
 // PageChat gives the latest of a conversation of the channel, in order; those
 // before the line at before, if that is not the zero place.
-func (d *DB) PageChat(ctx context.Context, conversation string, before PagePlace, limit int) (list []PageLine, err error) {
+func (d *DB) PageChat(ctx context.Context, conversation string, before rows.ChatPlace, limit int) (list []rows.ChatLine, err error) {
 	until := millis(before.At)
 	if until == 0 {
 		until = 1 << 62
@@ -197,13 +166,13 @@ func (d *DB) PageChat(ctx context.Context, conversation string, before PagePlace
 			UNION ALL
 			SELECT created, 1, seq, id, kind, text, '', turn, '' FROM outbox WHERE channel = 'page' AND conversation = ?1 AND created <= ?2
 		) WHERE (at, out, n) < (?2, ?3, ?4) ORDER BY at DESC, out DESC, n DESC LIMIT ?5`, []any{conversation, until, before.Out, before.N, limit}, func(scan func(...any) error) error {
-		var l PageLine
+		var l rows.ChatLine
 		var at int64
 		if err := scan(&at, &l.Out, &l.N, &l.ID, &l.Kind, &l.Text, &l.Who, &l.Turn, &l.How); err != nil {
 			return err
 		}
 		l.At = moment(at)
-		list = append([]PageLine{l}, list...)
+		list = append([]rows.ChatLine{l}, list...)
 		return nil
 	})
 	if err != nil {

@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"standin/bot"
+	"standin/bot/operator/rows"
 	"standin/channels"
 	"standin/fallback"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // attempted is a step in which a model answered, or failed for a reason.
@@ -61,7 +62,7 @@ func TestARunHasOneRow(t *testing.T) {
 			attempted(noon, "stopped", mainSession, modelA, 1, fallback.Timeout),
 			chosen,
 		)
-		list, err := d.RunsBack(t.Context(), RunsBackOf{Limit: 100})
+		list, err := d.RunsBack(t.Context(), rows.RunsOf{Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +103,7 @@ func TestStretches(t *testing.T) {
 		usesTool(attempted(at(10), "r10", mainSession, modelA, 1, "")), attempted(at(10), "r10", mainSession, modelA, 1, fallback.Overloaded), attempted(at(10), "r10", mainSession, modelB, 2, ""), // fails behind a tool
 		attempted(at(12), "r12", mainSession, modelB, 1, fallback.Overloaded), exhausted(at(12), "r12", mainSession),
 	)
-	list, err := d.Stretches(t.Context(), StretchesOf{From: noon, To: at(60), Limit: 10})
+	list, err := d.Stretches(t.Context(), rows.StretchesOf{From: noon, To: at(60), Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,10 +120,10 @@ func TestStretches(t *testing.T) {
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}
-	if list, _ := d.Stretches(t.Context(), StretchesOf{From: at(3), To: at(8), Limit: 10}); len(list) != 1 || list[0].Model != modelB.String() {
+	if list, _ := d.Stretches(t.Context(), rows.StretchesOf{From: at(3), To: at(8), Limit: 10}); len(list) != 1 || list[0].Model != modelB.String() {
 		t.Errorf("between: %+v", list)
 	}
-	agents, err := d.AgentStretches(t.Context(), StretchesOf{From: noon, To: at(60)}, 2*time.Minute)
+	agents, err := d.AgentStretches(t.Context(), rows.StretchesOf{From: noon, To: at(60)}, 2*time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func TestStepsAndRunsAreFoundInPages(t *testing.T) {
 		steps = append(steps, attempted(noon.Add(time.Duration(i)*time.Minute), fmt.Sprintf("r%d", i), mainSession, []fallback.Model{modelA, modelB}[i%2], 1, reason))
 	}
 	journalled(t, d, false, steps...)
-	count := func(of StepsOf) (n int) {
+	count := func(of rows.StepsOf) (n int) {
 		of.Limit = 7
 		seen := map[int64]bool{}
 		for {
@@ -168,28 +169,28 @@ func TestStepsAndRunsAreFoundInPages(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		of   StepsOf
+		of   rows.StepsOf
 		want int
 	}{
-		"all":                       {StepsOf{}, 40},
-		"of a session":              {StepsOf{Session: mainSession}, 40},
-		"of another":                {StepsOf{Session: "x"}, 0},
-		"of a model":                {StepsOf{Model: modelB.String()}, 20},
-		"of a reason":               {StepsOf{Reason: "rate_limit"}, 10},
-		"of both":                   {StepsOf{Model: modelA.String(), Reason: "rate_limit"}, 10},
-		"of a reason it never had":  {StepsOf{Model: modelB.String(), Reason: "rate_limit"}, 0},
-		"from a time":               {StepsOf{From: noon.Add(30 * time.Minute)}, 10},
-		"up to a time":              {StepsOf{To: noon.Add(10 * time.Minute)}, 10},
-		"between, and of a model":   {StepsOf{From: noon.Add(10 * time.Minute), To: noon.Add(20 * time.Minute), Model: modelA.String()}, 5},
-		"from the future":           {StepsOf{From: noon.Add(24 * time.Hour)}, 0},
-		"of a kind that nothing is": {StepsOf{What: fallback.StepOverride}, 0},
-		"of a run":                  {StepsOf{Run: "r3"}, 1},
+		"all":                       {rows.StepsOf{}, 40},
+		"of a session":              {rows.StepsOf{Session: mainSession}, 40},
+		"of another":                {rows.StepsOf{Session: "x"}, 0},
+		"of a model":                {rows.StepsOf{Model: modelB.String()}, 20},
+		"of a reason":               {rows.StepsOf{Reason: "rate_limit"}, 10},
+		"of both":                   {rows.StepsOf{Model: modelA.String(), Reason: "rate_limit"}, 10},
+		"of a reason it never had":  {rows.StepsOf{Model: modelB.String(), Reason: "rate_limit"}, 0},
+		"from a time":               {rows.StepsOf{From: noon.Add(30 * time.Minute)}, 10},
+		"up to a time":              {rows.StepsOf{To: noon.Add(10 * time.Minute)}, 10},
+		"between, and of a model":   {rows.StepsOf{From: noon.Add(10 * time.Minute), To: noon.Add(20 * time.Minute), Model: modelA.String()}, 5},
+		"from the future":           {rows.StepsOf{From: noon.Add(24 * time.Hour)}, 0},
+		"of a kind that nothing is": {rows.StepsOf{What: fallback.StepOverride}, 0},
+		"of a run":                  {rows.StepsOf{Run: "r3"}, 1},
 	} {
 		if got := count(c.of); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
-	runs, err := d.RunsBack(t.Context(), RunsBackOf{Answered: modelB.String(), From: noon.Add(30 * time.Minute), Limit: 3})
+	runs, err := d.RunsBack(t.Context(), rows.RunsOf{Answered: modelB.String(), From: noon.Add(30 * time.Minute), Limit: 3})
 	if err != nil || len(runs) != 3 || runs[0].Run != "r39" || runs[2].Run != "r35" {
 		t.Errorf("%v %+v", err, runs)
 	}
@@ -242,7 +243,7 @@ func TestSessionsInPages(t *testing.T) {
 		}
 	}
 	var seen []fallback.SessionID
-	of := SessionsOf{Limit: 4}
+	of := rows.SessionsOf{Limit: 4}
 	for {
 		page, err := d.SessionsBack(t.Context(), of)
 		if err != nil {
@@ -260,15 +261,15 @@ func TestSessionsInPages(t *testing.T) {
 		t.Errorf("%d: %v", len(seen), seen)
 	}
 	for name, c := range map[string]struct {
-		of   SessionsOf
+		of   rows.SessionsOf
 		want int
 	}{
-		"on a stand-in": {SessionsOf{StandIn: true}, 1},
-		"chosen":        {SessionsOf{Chosen: true}, 2},
-		"by part":       {SessionsOf{Part: "s1"}, 10},
-		"by channel":    {SessionsOf{Channel: "discord"}, 0},
-		"by key":        {SessionsOf{Keys: []fallback.SessionID{"agent:main:s03", "x"}}, 1},
-		"by no key":     {SessionsOf{Keys: []fallback.SessionID{}}, 0},
+		"on a stand-in": {rows.SessionsOf{StandIn: true}, 1},
+		"chosen":        {rows.SessionsOf{Chosen: true}, 2},
+		"by part":       {rows.SessionsOf{Part: "s1"}, 10},
+		"by channel":    {rows.SessionsOf{Channel: "discord"}, 0},
+		"by key":        {rows.SessionsOf{Keys: []fallback.SessionID{"agent:main:s03", "x"}}, 1},
+		"by no key":     {rows.SessionsOf{Keys: []fallback.SessionID{}}, 0},
 	} {
 		c.of.Limit = 100
 		if page, err := d.SessionsBack(t.Context(), c.of); err != nil || len(page) != c.want {
@@ -301,7 +302,7 @@ func TestAPagesChat(t *testing.T) {
 			Posts: []channels.Outbound{{ID: fmt.Sprintf("t%d-r", i), To: to, Kind: channels.Reply, Text: fmt.Sprintf("a%d", i)}}})
 	}
 	var have []string
-	var before PagePlace
+	var before rows.ChatPlace
 	for {
 		page, err := d.PageChat(t.Context(), "main.main", before, 2)
 		if err != nil {
@@ -314,7 +315,7 @@ func TestAPagesChat(t *testing.T) {
 		for _, l := range page {
 			texts = append(texts, l.Text)
 		}
-		have, before = append(texts, have...), page[0].PagePlace
+		have, before = append(texts, have...), page[0].ChatPlace
 	}
 	if got := strings.Join(have, " "); got != "q0 q1 q2 a0 a1 a2" {
 		t.Errorf("%s", got)
@@ -328,7 +329,7 @@ func TestAPagesChat(t *testing.T) {
 func TestActsOfOperators(t *testing.T) {
 	d := open(t, t.TempDir())
 	for i := range 3 {
-		if err := d.NoteAct(t.Context(), OperatorAct{At: noon, Who: "ada", Via: "page", What: "job.run", About: fmt.Sprint(i)}); err != nil {
+		if err := d.NoteAct(t.Context(), rows.KeptAct{At: noon, Who: "ada", Via: "page", What: "job.run", About: fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -346,15 +347,15 @@ func TestTheOperatorsRowsArePruned(t *testing.T) {
 	d := open(t, t.TempDir())
 	journalled(t, d, false, attempted(noon, "old", mainSession, modelA, 1, ""), attempted(noon.Add(48*time.Hour), "new", "agent:main:other", modelA, 1, ""))
 	for _, at := range []time.Time{noon, noon.Add(48 * time.Hour)} {
-		if err := d.NoteAct(t.Context(), OperatorAct{At: at, Who: "ada", What: "job.run"}); err != nil {
+		if err := d.NoteAct(t.Context(), rows.KeptAct{At: at, Who: "ada", What: "job.run"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, err := d.Prune(t.Context(), noon.Add(72*time.Hour), Retention{Steps: 48 * time.Hour, Ledger: 96 * time.Hour}); err != nil {
 		t.Fatal(err)
 	}
-	runs, _ := d.RunsBack(t.Context(), RunsBackOf{Limit: 9})
-	stretches, _ := d.Stretches(t.Context(), StretchesOf{From: noon.Add(-time.Hour), To: noon.Add(time.Hour * 100), Limit: 9})
+	runs, _ := d.RunsBack(t.Context(), rows.RunsOf{Limit: 9})
+	stretches, _ := d.Stretches(t.Context(), rows.StretchesOf{From: noon.Add(-time.Hour), To: noon.Add(time.Hour * 100), Limit: 9})
 	acts, _ := d.ActsBack(t.Context(), 0, 9)
 	if len(runs) != 1 || runs[0].Run != "new" || len(stretches) != 1 || len(acts) != 2 {
 		t.Errorf("kept: %+v %+v %+v", runs, stretches, acts)

@@ -5,29 +5,12 @@ import (
 	"fmt"
 	"time"
 
+	"standin/bot/operator/rows"
 	"standin/fallback"
 )
 
-// Stretch is a time in which one model answered a session without a break.
-type Stretch struct {
-	Session      fallback.SessionID
-	Agent        fallback.AgentID
-	Model        string // "": none answered
-	Reason       string // why it was not the one that was to answer
-	Began, Ended time.Time
-	Turns        int
-}
-
-// StretchesOf says which are wanted.
-type StretchesOf struct {
-	Session  fallback.SessionID // "": of all
-	Agent    fallback.AgentID   // "": of all
-	From, To time.Time          // those that reach into this time
-	Limit    int
-}
-
 // Stretches gives those that ended last first.
-func (d *DB) Stretches(ctx context.Context, of StretchesOf) (list []Stretch, err error) {
+func (d *DB) Stretches(ctx context.Context, of rows.StretchesOf) (list []rows.Stretch, err error) {
 	d.settleJournal(ctx)
 	w := where{}
 	w.is("session", string(of.Session))
@@ -35,7 +18,7 @@ func (d *DB) Stretches(ctx context.Context, of StretchesOf) (list []Stretch, err
 	w.add("ended >= ?", millis(of.From))
 	w.add("began < ?", millis(of.To))
 	err = d.main.each(ctx, `SELECT session, agent, model, reason, began, ended, turns FROM stretches`+w.sql()+` ORDER BY ended DESC LIMIT ?`, append(w.args, of.Limit), func(scan func(...any) error) error {
-		var s Stretch
+		var s rows.Stretch
 		var began, ended int64
 		err := scan(&s.Session, &s.Agent, &s.Model, &s.Reason, &began, &ended, &s.Turns)
 		s.Began, s.Ended = moment(began), moment(ended)
@@ -48,18 +31,10 @@ func (d *DB) Stretches(ctx context.Context, of StretchesOf) (list []Stretch, err
 	return list, nil
 }
 
-// AgentStretch is one model's part in an agent's time.
-type AgentStretch struct {
-	Agent        fallback.AgentID
-	Model        string
-	Began, Ended time.Time
-	Turns        int
-}
-
 // AgentStretches gives, for each agent and model, the times in which it answered
 // some session. Breaks shorter than a piece are none. Stretches that begin in one
 // piece and end in one are taken together where they lie: there are many of them.
-func (d *DB) AgentStretches(ctx context.Context, of StretchesOf, piece time.Duration) (list []AgentStretch, err error) {
+func (d *DB) AgentStretches(ctx context.Context, of rows.StretchesOf, piece time.Duration) (list []rows.AgentStretch, err error) {
 	d.settleJournal(ctx)
 	from, to := millis(of.From), millis(of.To)
 	width := max(piece.Milliseconds(), (to-from)/maxPieces+1)
@@ -120,7 +95,7 @@ func (p *pieceOfTime) cover(began, ended int64) {
 }
 
 // join makes stretches of pieces that follow each other.
-func (at lane) join(pieces []pieceOfTime) (list []AgentStretch) {
+func (at lane) join(pieces []pieceOfTime) (list []rows.AgentStretch) {
 	open := false
 	for _, p := range pieces {
 		switch {
@@ -128,7 +103,7 @@ func (at lane) join(pieces []pieceOfTime) (list []AgentStretch) {
 			open = false
 			continue
 		case !open:
-			list = append(list, AgentStretch{Agent: at.agent, Model: at.model, Began: moment(p.began)})
+			list = append(list, rows.AgentStretch{Agent: at.agent, Model: at.model, Began: moment(p.began)})
 			open = true
 		}
 		last := &list[len(list)-1]

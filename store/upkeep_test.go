@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"standin/bot"
+	"standin/bot/operator/rows"
 	"standin/channels"
 	"standin/cronjobs"
 	"standin/fallback"
@@ -65,7 +66,7 @@ func TestPruneOfLists(t *testing.T) {
 		s.Run, s.Session = string(rune('1'+i)), fallback.SessionID(rune('1'+i))
 		d.Journal().Record(t.Context(), s)
 		stepsOfDB(t, d, StepFilter{}) // written
-		if err := d.NoteAct(t.Context(), OperatorAct{At: at, What: "clear"}); err != nil {
+		if err := d.NoteAct(t.Context(), rows.KeptAct{At: at, What: "clear"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -133,9 +133,9 @@ type fakeRows struct {
 
 func newRows() *fakeRows {
 	attempt := func(id int64, a fallback.Attempt) KeptStep {
-		return KeptStep{id, fallback.Step{At: noon, Run: "r1", Session: room, Agent: "main", Kind: fallback.Chat, What: fallback.StepAttempt, Attempt: &a}}
+		return KeptStep{ID: id, Step: fallback.Step{At: noon, Run: "r1", Session: room, Agent: "main", Kind: fallback.Chat, What: fallback.StepAttempt, Attempt: &a}}
 	}
-	override := KeptStep{2, fallback.Step{At: noon, Run: "r1", Session: room, Agent: "main", Kind: fallback.Chat, What: fallback.StepOverride,
+	override := KeptStep{ID: 2, Step: fallback.Step{At: noon, Run: "r1", Session: room, Agent: "main", Kind: fallback.Chat, What: fallback.StepOverride,
 		Write: &fallback.Write{Act: fallback.ActSet, Now: fallback.Selection{Model: modelB, Source: fallback.Auto, Origin: modelA}}}}
 	return &fakeRows{
 		steps: []KeptStep{

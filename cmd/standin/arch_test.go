@@ -38,12 +38,13 @@ var rooms = map[string][]string{
 	"bot/netguard":                                 {},
 	"bot/mcp":                                      {"bot/tools", "fallback/provider"},
 	"bot/incidents":                                {"bot/netguard", "channels", "fallback/provider"},
-	"bot/operator":                                 {"bot", "bot/operator/page", "fallback", "fallback/provider", "channels"},
+	"bot/operator":                                 {"bot", "bot/operator/page", "bot/operator/rows", "fallback", "fallback/provider", "channels"},
+	"bot/operator/rows":                            {"bot", "fallback", "channels"},
 	"bot/operator/page":                            {},
 	"cronjobs":                                     {"bot", "bot/netguard", "bot/tools", "fallback", "fallback/provider", "channels"},
 	"heartbeat":                                    {"bot", "bot/policy", "fallback", "fallback/provider", "channels"},
 	// Rows of their types, nothing else of theirs.
-	"store": {"bot", "bot/incidents", "bot/policy", "channels", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "heartbeat"},
+	"store": {"bot", "bot/incidents", "bot/operator/rows", "bot/policy", "channels", "cronjobs", "fallback", "fallback/auth", "fallback/provider", "heartbeat"},
 	// Run by hand, imported by nobody; measurements put the daemon before the stand-ins.
 	"scripts": {"bot", "fallback", "store", "channels/slack/slacktest", "fallback/provider", "fallback/provider/providertest"},
 	// The parts of the daemon, which only cmd/standin puts together.

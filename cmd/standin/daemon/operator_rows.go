@@ -10,13 +10,13 @@ import (
 	"standin/store"
 )
 
-// deskRows are the store's rows in the operator's words. It implements
+// deskRows are the store's rows under the operator's names. It implements
 // operator.Rows.
 type deskRows struct{ *store.DB }
 
 // Sessions gives a page of sessions.
 func (r deskRows) Sessions(ctx context.Context, of operator.SessionsOf) ([]bot.SessionState, error) {
-	return r.SessionsBack(ctx, store.SessionsOf(of))
+	return r.SessionsBack(ctx, of)
 }
 
 // Transcript gives a page of what was said.
@@ -26,45 +26,22 @@ func (r deskRows) Transcript(ctx context.Context, s fallback.SessionID, before i
 
 // Steps gives a page of steps.
 func (r deskRows) Steps(ctx context.Context, of operator.StepsOf) ([]operator.KeptStep, error) {
-	list, err := r.StepsBack(ctx, store.StepsOf(of))
-	return each(list, func(s store.KeptStep) operator.KeptStep { return operator.KeptStep(s) }), err
+	return r.StepsBack(ctx, of)
 }
 
 // Runs gives a page of the run log.
 func (r deskRows) Runs(ctx context.Context, of operator.RunsOf) ([]operator.LoggedRun, error) {
-	list, err := r.RunsBack(ctx, store.RunsBackOf(of))
-	return each(list, func(l store.LoggedRun) operator.LoggedRun { return operator.LoggedRun(l) }), err
+	return r.RunsBack(ctx, of)
 }
 
-// Stretches gives which model answered when, by session.
-func (r deskRows) Stretches(ctx context.Context, of operator.StretchesOf) ([]operator.Stretch, error) {
-	list, err := r.DB.Stretches(ctx, store.StretchesOf(of))
-	return each(list, func(s store.Stretch) operator.Stretch { return operator.Stretch(s) }), err
-}
-
-// AgentStretches gives the same by agent.
-func (r deskRows) AgentStretches(ctx context.Context, of operator.StretchesOf, piece time.Duration) ([]operator.AgentStretch, error) {
-	list, err := r.DB.AgentStretches(ctx, store.StretchesOf(of), piece)
-	return each(list, func(s store.AgentStretch) operator.AgentStretch { return operator.AgentStretch(s) }), err
-}
-
-// NoteAct writes down what an operator did.
-func (r deskRows) NoteAct(ctx context.Context, a operator.KeptAct) error {
-	return r.DB.NoteAct(ctx, store.OperatorAct(a))
-}
-
-// Acts gives a page of it.
+// Acts gives a page of what operators did.
 func (r deskRows) Acts(ctx context.Context, before int64, limit int) ([]operator.KeptAct, error) {
-	list, err := r.ActsBack(ctx, before, limit)
-	return each(list, func(a store.OperatorAct) operator.KeptAct { return operator.KeptAct(a) }), err
+	return r.ActsBack(ctx, before, limit)
 }
 
 // Chat gives the latest of a chat.
 func (r deskRows) Chat(ctx context.Context, conversation string, before operator.ChatPlace, limit int) ([]operator.ChatLine, error) {
-	list, err := r.PageChat(ctx, conversation, store.PagePlace(before), limit)
-	return each(list, func(l store.PageLine) operator.ChatLine {
-		return operator.ChatLine{ChatPlace: operator.ChatPlace(l.PagePlace), ID: l.ID, Kind: l.Kind, Text: l.Text, Who: l.Who, Turn: l.Turn, How: l.How}
-	}), err
+	return r.PageChat(ctx, conversation, before, limit)
 }
 
 func each[A, B any](list []A, as func(A) B) []B {
