@@ -18,7 +18,7 @@ var sameZones = cmp.Comparer(func(a, b *time.Location) bool { return a.String() 
 func TestBudgetsBecomeCaps(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	c := must(t, someAgents+`
 budgets:
