@@ -74,6 +74,10 @@ type App struct {
 
 	draining atomic.Bool // a signal came, or every channel has ended
 	up       atomic.Bool // every channel has come up or given up once
+
+	// standInWhy is why agents had to leave their models, as rooms were told at
+	// first: what they are told later speaks of rests. The watch alone uses it.
+	standInWhy map[standIn]string
 }
 
 // stop is one named piece of the teardown, run in reverse order.

@@ -75,6 +75,12 @@ func (a *App) outageSigns(_ context.Context, _ time.Time) (list []incidents.Sign
 
 func wordOf(reason string) string { return strings.ReplaceAll(reason, "_", " ") }
 
+// standIn is one incident of its kind: an agent away from one of its models.
+type standIn struct {
+	agent  fallback.AgentID
+	origin fallback.Model
+}
+
 // standInSigns tells of agents whose sessions are on a stand-in, one for each
 // model that is stood in for; what lasts too long is told. A session that nobody has written in
 // since that model came back is not counted: its next message asks it [M12].
@@ -87,13 +93,9 @@ func (a *App) standInSigns(ctx context.Context, now time.Time) ([]incidents.Sign
 	if err != nil {
 		return nil, err
 	}
-	type group struct {
-		agent  fallback.AgentID
-		origin fallback.Model
-	}
 	back := map[fallback.Model]time.Time{} // when it answered last
-	count, first, reason := map[group]int{}, map[group]int{}, map[group]string{}
-	var order []group
+	count, first, reason := map[standIn]int{}, map[standIn]int{}, map[standIn]string{}
+	var order []standIn
 	for i, s := range sessions {
 		at, known := back[s.Origin]
 		if !known {
@@ -110,7 +112,7 @@ func (a *App) standInSigns(ctx context.Context, now time.Time) ([]incidents.Sign
 		if !inUse && at.After(latest) {
 			continue
 		}
-		g := group{s.Agent, s.Origin}
+		g := standIn{s.Agent, s.Origin}
 		if count[g]++; count[g] == 1 {
 			first[g], order = i, append(order, g)
 		}
@@ -119,9 +121,14 @@ func (a *App) standInSigns(ctx context.Context, now time.Time) ([]incidents.Sign
 			reason[g] = wordOf(s.Reason)
 		}
 	}
+	kept := map[standIn]string{}
 	var list []incidents.Sign
 	for _, g := range order {
 		s := sessions[first[g]]
+		if reason[g] == "" {
+			reason[g] = a.standInWhy[g]
+		}
+		kept[g] = reason[g]
 		detail := fmt.Sprintf("in %d conversations", count[g])
 		if count[g] == 1 {
 			detail = "in one conversation"
@@ -138,6 +145,7 @@ func (a *App) standInSigns(ctx context.Context, now time.Time) ([]incidents.Sign
 			Mend:      "standin status says when that is, standin auth list shows the credentials.",
 		})
 	}
+	a.standInWhy = kept
 	return list, nil
 }
 
